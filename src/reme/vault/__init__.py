@@ -1,0 +1,57 @@
+"""The vault: files, change sets, journal, roles and conservation laws.
+
+Owns every way in which a vault's files are read or written. Must not know indexes, models or faces.
+"""
+
+from reme.vault.changeset import (
+    Amend,
+    Append,
+    ChangeSet,
+    Committed,
+    Conflicted,
+    Edit,
+    Law,
+    Move,
+    Outcome,
+    Put,
+    Remove,
+    Role,
+    Split,
+    Unchanged,
+)
+from reme.vault.commit import commit, locked
+from reme.vault.files import TEXT_SUFFIXES, File, Scan, Stat, Vault
+from reme.vault.journal import Record
+from reme.vault.layout import Layer, Layout
+from reme.vault.undo import diff, history, plan_undo, undo
+
+__all__ = [
+    "TEXT_SUFFIXES",
+    "Amend",
+    "Append",
+    "ChangeSet",
+    "Committed",
+    "Conflicted",
+    "Edit",
+    "File",
+    "Law",
+    "Layer",
+    "Layout",
+    "Move",
+    "Outcome",
+    "Put",
+    "Record",
+    "Remove",
+    "Role",
+    "Scan",
+    "Split",
+    "Stat",
+    "Unchanged",
+    "Vault",
+    "commit",
+    "diff",
+    "history",
+    "locked",
+    "plan_undo",
+    "undo",
+]

@@ -1,0 +1,227 @@
+"""Carrying out a journalled entry, forwards or back, from whatever state a crash left.
+
+Owns the order of writes, syncs and renames. The same code applies a fresh entry, completes an interrupted one and
+takes back one that failed. Every step finds its file *before*, *after* or *otherwise*; a file that is otherwise has
+been written by somebody else since and is reported, never touched.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reme.paths import VaultPath, join, parent, stem, suffix
+from reme.revision import revision_of
+from reme.vault.disk import place, replace_keeping, sync_file, sync_folder, write_new
+from reme.vault.files import Vault
+from reme.vault.journal import Added, Entry, Moved, Replaced, Step
+
+__all__ = ["Carried", "carry_out", "recover"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What became of an entry.
+
+    Attributes:
+        left: Paths found otherwise, and left so.
+        conflict_copies: Files made of bytes that nobody expected to replace.
+    """
+
+    left: tuple[VaultPath, ...]
+    conflict_copies: tuple[VaultPath, ...]
+
+
+def recover(vault: Vault) -> tuple[Entry, Carried] | None:
+    """Finish the entry that a crash left pending, if there is one. The vault's lock must be held.
+
+    Raises:
+        OSError: If it cannot be finished now; it stays pending.
+    """
+    entry = vault.journal.pending()
+    if entry is None:
+        return None
+    carried = carry_out(vault, entry)
+    vault.journal.finish(entry)
+    return entry, carried
+
+
+def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = False) -> Carried:
+    """Bring every file of an entry to its state after it, or back to the one before. The lock must be held.
+
+    Everything is staged beside its target and synced before the first name changes, so that a full disk changes
+    nothing. Then names are exchanged, folders synced, and what was replaced is looked at.
+
+    Args:
+        fresh: The caller has just seen that every file is in its state before.
+
+    Raises:
+        OSError: From the disk; the state is then one that a further call can finish or take back.
+    """
+    copies: list[VaultPath] = []
+    todo: list[tuple[Path, Step]] = []
+    left: list[VaultPath] = []
+    steps = [(_staged(vault, entry, number, step), step) for number, step in enumerate(entry.steps)]
+    for staged, step in steps if not back else reversed(steps):
+        if not fresh:
+            copies += _clear(vault, staged, step)
+        where = "before" if fresh else _where(vault, step)
+        if where == "otherwise":
+            left += step.paths
+        elif where == ("after" if back else "before"):
+            todo.append((staged, _inverse(step) if back else step))
+    made = _make_folders(vault, (path for _, step in todo for path in _named(step)))
+    for staged, step in todo:
+        if isinstance(step, Replaced) and step.post is not None:
+            _stage(vault, staged, step)
+    for staged, step in todo:
+        _change(vault, staged, step, back=back)
+    for folder in {new.parent for new in made} | {vault.locate(parent(p)) for _, s in todo for p in _renamed(s)}:
+        sync_folder(folder)
+    for staged, step in todo:
+        copies += _clear(vault, staged, step)
+    return Carried(tuple(left), tuple(copies))
+
+
+def _staged(vault: Vault, entry: Entry, number: int, step: Step) -> Path:
+    """The hidden name, known before and after a crash, under which a step's file is prepared and its old one kept."""
+    return vault.locate(parent(step.paths[-1])) / f".reme-{entry.id}-{number}"
+
+
+def _inverse(step: Step) -> Step:
+    match step:
+        case Replaced(path, pre, post):
+            return Replaced(path, post, pre)
+        case Moved(source, target, revision):
+            return Moved(target, source, revision)
+        case Added():
+            return step
+
+
+def _named(step: Step) -> tuple[VaultPath, ...]:
+    """The paths that have a file after the step."""
+    match step:
+        case Replaced(path, _, post):
+            return (path,) if post is not None else ()
+        case Moved(_, target, _):
+            return (target,)
+        case Added():
+            return ()
+
+
+def _renamed(step: Step) -> tuple[VaultPath, ...]:
+    """The paths whose folders must be synced."""
+    return () if isinstance(step, Added) else step.paths
+
+
+def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
+    match step:
+        case Replaced(path, pre, post):
+            data = vault.bytes_of(path)
+            return "after" if data == post else "before" if data == pre else "otherwise"
+        case Moved(source, target, _):
+            there, here = vault.locate(target), vault.locate(source)
+            match here.exists(), there.exists():
+                case True, False:
+                    return "before"
+                case False, True:
+                    return "after"
+                case True, True if here.samefile(there):  # linked, and the old name not dropped yet
+                    return "before"
+                case _:
+                    return "otherwise"
+        case Added(path, offset, data):
+            whole = vault.bytes_of(path)
+            if whole is None or len(whole) < offset:
+                return "otherwise"
+            tail = whole[offset:]
+            if tail.startswith(data):
+                return "after"
+            if data.startswith(tail):
+                if tail:  # torn
+                    os.truncate(vault.locate(path), offset)
+                return "before"
+            return "otherwise"
+
+
+def _make_folders(vault: Vault, paths: Iterable[VaultPath]) -> list[Path]:
+    made: list[Path] = []
+    for folder in sorted({parent(path) for path in paths}):
+        place = vault.locate(folder)
+        missing = [p for p in (place, *place.parents) if p.is_relative_to(vault.root) and not p.exists()]
+        for step in reversed(missing):
+            step.mkdir(exist_ok=True)
+            made.append(step)
+    return made
+
+
+def _stage(vault: Vault, staged: Path, step: Replaced) -> None:
+    assert step.post is not None
+    like = vault.locate(step.path).stat() if step.pre is not None else None
+    write_new(staged, step.post, like)
+
+
+def _change(vault: Vault, staged: Path, step: Step, *, back: bool) -> None:
+    match step:
+        case Replaced(path, pre, post):
+            target = vault.locate(path)
+            if post is None:
+                if target.exists():
+                    target.rename(staged)
+            elif pre is None or not target.exists():
+                try:
+                    place(staged, target)
+                except FileExistsError:
+                    replace_keeping(staged, target)
+            else:
+                replace_keeping(staged, target)
+        case Moved(source, target, _):
+            place(vault.locate(source), vault.locate(target))
+        case Added(path, offset, data):
+            if back:
+                os.truncate(vault.locate(path), offset)
+            else:
+                _append(vault.locate(path), offset, data)
+
+
+def _append(target: Path, offset: int, data: bytes) -> None:
+    descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        sync_file(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, offset)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[VaultPath]:
+    """Look at what stands under a step's hidden names: our own bytes go, bytes that nobody expected stay in sight."""
+    if not isinstance(step, Replaced):
+        return
+    for hidden in (staged, staged.with_name(staged.name + "k")):
+        try:
+            data = hidden.read_bytes()
+        except FileNotFoundError:
+            continue
+        ours = data == step.pre or (step.post or b"").startswith(data)
+        if ours:
+            hidden.unlink()
+        else:
+            yield _conflict_copy(vault, hidden, step.path)
+
+
+def _conflict_copy(vault: Vault, hidden: Path, path: VaultPath) -> VaultPath:
+    data = hidden.read_bytes()
+    name = f"{stem(path)} (conflict {vault.clock.today().isoformat()} {revision_of(data)[:6]}){suffix(path)}"
+    copy = join(parent(path), name)
+    try:
+        place(hidden, vault.locate(copy))
+    except FileExistsError:  # the same bytes have been kept already
+        hidden.unlink()
+    sync_folder(vault.locate(parent(path)))
+    return copy

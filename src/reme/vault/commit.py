@@ -1,0 +1,253 @@
+"""The one way to write a vault: take the lock, compare, check, journal, carry out, mark done.
+
+Owns the order of these steps. Knows no index: what a change means for projections is found out by looking at the files.
+"""
+
+import json
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from reme.errors import InvalidInput, Unavailable
+from reme.paths import VaultPath, parent
+from reme.revision import ABSENT, Revision, revision_of
+from reme.vault.carry import Carried, carry_out, recover
+from reme.vault.changeset import (
+    Amend,
+    Append,
+    ChangeSet,
+    Committed,
+    Conflicted,
+    Edit,
+    Move,
+    Outcome,
+    Put,
+    Remove,
+    Unchanged,
+)
+from reme.vault.files import Vault, unwritable
+from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
+from reme.vault.laws import check_laws, check_retarget, check_split
+from reme.vault.policy import check_policy
+
+__all__ = ["commit", "locked"]
+
+
+@contextmanager
+def locked(vault: Vault) -> Generator[None]:
+    """Hold the vault's lock; re-entrant. What an earlier crash left unfinished is finished first.
+
+    Raises:
+        Unavailable: If another writer holds it for too long, or the vault cannot be written.
+    """
+    with ExitStack() as stack:
+        try:
+            vault.state_dir.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(vault.lock)
+        except OSError as error:
+            raise unwritable(error, f"the vault at {vault.root}") from error
+        if lock.depth == 1:
+            _recover(vault)
+        yield
+
+
+def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
+    """Make all edits of a set, durably, or none.
+
+    Returns:
+        ``Committed`` once the bytes are on the disk, ``Unchanged`` if they were there already, ``Conflicted`` if a
+        path is not as an edit expects it.
+
+    Raises:
+        Refused: By a rule of roles or a conservation law.
+        InvalidInput: If the edits contradict each other.
+        Unavailable: If the lock is held or the disk fails; the vault is as before, or, if even that could not be
+            arranged, will be completed when the lock is next taken.
+    """
+    with locked(vault):
+        plan = _plan(vault, change_set.edits)
+        if plan.actual:
+            return Conflicted(plan.actual)
+        if not plan.steps:
+            return Unchanged(plan.revisions)
+        created = frozenset(step.path for step in plan.steps if isinstance(step, Replaced) and step.pre is None)
+        check_policy(change_set, vault.layout, created)
+        _check_laws(vault, change_set, plan)
+        entry = _entry(vault, change_set, tuple(plan.steps))
+        carried = _write(vault, entry)
+        if carried.conflict_copies:
+            _record_in_ledger(vault, entry, "conflict", carried)
+        return Committed(entry.id, plan.revisions, carried.conflict_copies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the edits come to, given the files as they are."""
+
+    steps: list[Step]
+    revisions: dict[VaultPath, Revision]
+    actual: dict[VaultPath, Revision]
+    """Paths that are not as expected."""
+
+
+def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
+    plan = _Plan([], {}, {})
+    taken: set[VaultPath] = set()
+    for edit in edits:
+        named = {edit.source, edit.target} if isinstance(edit, Move) else {edit.path}
+        if clash := named & taken:
+            raise InvalidInput(f"the change set edits {', '.join(sorted(clash))} more than once")
+        taken |= named
+        match edit:
+            case Move():
+                _plan_move(vault, edit, plan)
+            case Append(path, data, offset):
+                _plan_append(vault, path, data, offset, plan)
+            case Put(path, data, expects):
+                _plan_bytes(path, vault.bytes_of(path), data, expects, plan)
+            case Amend(path, function):
+                pre = vault.bytes_of(path)
+                _plan_bytes(path, pre, function(pre), None, plan)
+            case Remove(path, expects):
+                _plan_bytes(path, vault.bytes_of(path), None, expects, plan)
+    for path in plan.revisions:
+        _check_parents(vault, path)
+    return plan
+
+
+def _plan_bytes(path: VaultPath, pre: bytes | None, post: bytes | None, expects: Revision | None, plan: _Plan) -> None:
+    actual = revision_of(pre)
+    if expects is not None and actual != expects:
+        plan.actual[path] = actual
+    plan.revisions[path] = revision_of(post)
+    if pre != post:
+        plan.steps.append(Replaced(path, pre, post))
+
+
+def _plan_append(vault: Vault, path: VaultPath, data: bytes, offset: int | None, plan: _Plan) -> None:
+    found = vault.stat(path)
+    if found is None:
+        if offset:
+            plan.actual[path] = ABSENT
+        _plan_bytes(path, vault.bytes_of(path), data, None, plan)
+        return
+    if offset is not None and offset != found.size:
+        plan.actual[path] = vault.read(path).revision
+    elif data:
+        plan.steps.append(Added(path, found.size, data))
+    plan.revisions[path] = revision_of((vault.bytes_of(path) or b"") + data)
+
+
+def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
+    file = vault.bytes_of(move.source)
+    actual = revision_of(file)
+    if actual != move.expects or file is None:
+        plan.actual[move.source] = actual
+        return
+    here, there = vault.locate(move.source), vault.locate(move.target)
+    if there.exists() and not there.samefile(here):
+        plan.actual[move.target] = revision_of(there.read_bytes() if there.is_file() else b"")
+    plan.revisions[move.source] = ABSENT
+    plan.revisions[move.target] = revision_of(file if move.data is None else move.data)
+    if move.data is None or move.data == file:
+        plan.steps.append(Moved(move.source, move.target, actual))
+    else:
+        plan.steps.extend((Replaced(move.target, None, move.data), Replaced(move.source, file, None)))
+
+
+def _check_parents(vault: Vault, path: VaultPath) -> None:
+    folder = parent(path)
+    while folder:
+        if vault.locate(folder).is_file():
+            raise InvalidInput(f"{folder} is a file, so there can be no {path}", details={"path": path})
+        folder = parent(folder)
+
+
+def _check_laws(vault: Vault, change_set: ChangeSet, plan: _Plan) -> None:
+    changed = {step.path: step for step in plan.steps if isinstance(step, Replaced)}
+    moves = {edit.source: edit.target for edit in change_set.edits if isinstance(edit, Move)}
+    for edit in change_set.edits:
+        if not isinstance(edit, Put | Amend) or (step := changed.get(edit.path)) is None or step.post is None:
+            continue
+        check_laws(edit.path, edit.laws, step.pre, step.post, moves, vault.layout)
+        if isinstance(edit, Put) and edit.retarget:
+            check_retarget(edit.path, step.pre or b"", step.post)
+    for split in change_set.splits:
+        after: Mapping[VaultPath, bytes | None] = {
+            p: s.post if (s := changed.get(p)) else vault.bytes_of(p) for p in split.parts
+        }
+        before = step.pre if (step := changed.get(split.source)) else vault.bytes_of(split.source)
+        check_split(split.source, before or b"", {p: data or b"" for p, data in after.items()}, moves)
+
+
+def _entry(vault: Vault, change_set: ChangeSet, steps: tuple[Step, ...]) -> Entry:
+    paths = tuple(dict.fromkeys(path for step in steps for path in step.paths))
+    record = Record(
+        vault.new_id(),
+        change_set.run,
+        vault.clock.now(),
+        change_set.role,
+        change_set.actor,
+        change_set.reason,
+        change_set.undoes,
+        paths,
+    )
+    return Entry(record, steps)
+
+
+def _write(vault: Vault, entry: Entry) -> Carried:
+    missing = _missing_folders(vault, entry)
+    try:
+        vault.journal.begin(entry)
+        carried = carry_out(vault, entry, fresh=True)
+        vault.journal.finish(entry)
+    except OSError as error:
+        _take_back(vault, entry, missing, error)
+        raise unwritable(error, ", ".join(entry.record.paths[:3])) from error
+    return carried
+
+
+def _take_back(vault: Vault, entry: Entry, missing: list[Path], error: OSError) -> None:
+    try:
+        carry_out(vault, entry, back=True)
+        vault.journal.abandon()
+    except OSError as second:
+        raise Unavailable(
+            f"the change of {', '.join(entry.record.paths[:3])} could neither be finished nor taken back: "
+            f"{error.strerror}, then {second.strerror}",
+            hint="It will be finished when the vault is next written; run: reme status",
+        ) from error
+    for folder in missing:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _missing_folders(vault: Vault, entry: Entry) -> list[Path]:
+    """Folders that carrying out would make, deepest first."""
+    places = {vault.locate(parent(path)) for path in entry.record.paths}
+    folders = {folder for place in places for folder in (place, *place.parents) if not folder.exists()}
+    return sorted(folders, key=lambda folder: len(folder.parts), reverse=True)
+
+
+def _recover(vault: Vault) -> None:
+    try:
+        found = recover(vault)
+    except OSError as error:
+        raise unwritable(error, "a change that was interrupted") from error
+    if found is not None and (found[1].left or found[1].conflict_copies):
+        _record_in_ledger(vault, found[0], "recovery", found[1])
+
+
+def _record_in_ledger(vault: Vault, entry: Entry, kind: str, carried: Carried) -> None:
+    line = {
+        "kind": kind,
+        "at": vault.clock.now().isoformat(),
+        "run": entry.record.run,
+        "left": carried.left,
+        "conflict_copies": carried.conflict_copies,
+    }
+    data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
+    reason = f"{kind} while carrying out {entry.id}"
+    edits = (Append(vault.layout.ledger, data),)
+    commit(vault, ChangeSet(edits, "system", "commit", reason, entry.record.run))

@@ -1,0 +1,336 @@
+"""The vault: a folder of files that is opened, read, listed and locked.
+
+Owns the way from a vault path to a file and back, and what counts as part of the vault. Knows nothing of what a file
+says, and never writes one: that is ``commit``'s alone.
+"""
+
+import errno
+import os
+import re
+import stat as modes
+import unicodedata
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from reme.clock import Clock
+from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
+from reme.paths import VaultPath, basename, join, parse_path, suffix
+from reme.revision import Revision, revision_of
+from reme.vault.journal import Journal
+from reme.vault.layout import Layer, Layout
+from reme.vault.lock import FileLock
+
+__all__ = ["TEXT_SUFFIXES", "File", "Scan", "Stat", "Vault"]
+
+STATE_FOLDER: Final = ".reme"
+TEXT_SUFFIXES: Final = frozenset(
+    (".md", ".markdown", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".html", ".htm", ".xml", ".log")
+)
+_TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdownload|\.bak)$", re.IGNORECASE)
+_DEFAULT_LOCK_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file's bytes at one moment."""
+
+    path: VaultPath
+    data: bytes
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What the file system says of a file: size in bytes, modification time in nanoseconds, inode number."""
+
+    path: VaultPath
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One walk over the vault.
+
+    Attributes:
+        files: Everything that belongs to the vault, sorted by path.
+        skipped: What a person might look for here in vain, with the reason (symlinks, nested vaults, names that
+            differ only in Unicode form).
+    """
+
+    files: tuple[Stat, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+class Vault:
+    """An open vault.
+
+    Args:
+        root: The folder; may itself be reached through a symlink.
+        layout: Which folder is which layer.
+        clock: The time, in the vault's zone.
+        state_dir: Where the machinery lives (locks, journal, indexes); ``<root>/.reme`` by default.
+        lock_timeout: Seconds to wait for another writer.
+        entropy: Returns that many random bytes, for unique ids.
+
+    Raises:
+        ConfigError: If the root is no folder.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        layout: Layout,
+        clock: Clock,
+        state_dir: Path | None = None,
+        lock_timeout: float = _DEFAULT_LOCK_TIMEOUT_S,
+        entropy: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        if not root.is_dir():
+            raise ConfigError(f"there is no vault at {root}", hint="Create one with: reme init DIR")
+        self.root = root.resolve()
+        self.layout = layout
+        self.clock = clock
+        self.state_dir = state_dir or self.root / STATE_FOLDER
+        self.journal = Journal(self.state_dir / "journal")
+        self._entropy = entropy
+        self._latest: datetime | None = None
+        self.lock = FileLock(self.state_dir / "lock", lock_timeout)
+
+    def close(self) -> None:
+        """Give the lock's descriptor back. Idempotent."""
+        self.lock.close()
+
+    def new_id(self) -> str:
+        """A unique id that sorts by time, for runs and change sets; later ones sort later, whatever the clock does."""
+        moment = self.clock.now()
+        if self._latest is not None:
+            moment = max(moment, self._latest + timedelta(microseconds=1))
+        self._latest = moment
+        return f"{moment.astimezone(UTC):%Y%m%d-%H%M%S-%f}-{self._entropy(3).hex()}"
+
+    def layer_of(self, path: VaultPath) -> Layer:
+        """The layer of a path."""
+        return self.layout.layer_of(path)
+
+    # Paths
+
+    def locate(self, path: VaultPath) -> Path:
+        """Where a path is on disk, in the spelling that the disk has.
+
+        Raises:
+            Refused: If a component is a symlink, so that the file would not be where its path says.
+        """
+        place = self.root
+        for part in path.split("/") if path else ():
+            step = place / part
+            try:
+                found = step.lstat()
+            except (FileNotFoundError, NotADirectoryError):
+                step = _other_spelling(place, part) or step
+                place = step
+                continue
+            except OSError as error:
+                raise _unreadable(path, error) from error
+            if modes.S_ISLNK(found.st_mode):
+                raise Refused(
+                    f"{path} leads through a symlink, which the vault does not follow",
+                    hint="Put the file itself into the vault.",
+                    details={"path": path},
+                )
+            place = step
+        return place
+
+    def find(self, raw: str) -> VaultPath:
+        """The existing file that a given spelling means: the path itself, else the path with ``.md``.
+
+        Raises:
+            Refused: If it is no path inside the vault.
+            NotFound: If there is no such file.
+        """
+        path = parse_path(raw)
+        for candidate in (path, VaultPath(path + ".md")):
+            if self.exists(candidate):
+                return candidate
+        raise _absent(path)
+
+    def name_for(self, raw: str) -> VaultPath:
+        """The path that a given spelling means for a file that may not exist yet: a note, unless it says otherwise."""
+        path = parse_path(raw)
+        return path if suffix(path) in TEXT_SUFFIXES or self.exists(path) else VaultPath(path + ".md")
+
+    # Reading
+
+    def exists(self, path: VaultPath) -> bool:
+        """Whether there is a file at the path."""
+        return self.locate(path).is_file()
+
+    def stat(self, path: VaultPath) -> Stat | None:
+        """The file's size and times, or None if there is no file."""
+        try:
+            found = self.locate(path).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        return Stat(path, found.st_size, found.st_mtime_ns, found.st_ino) if modes.S_ISREG(found.st_mode) else None
+
+    def read(self, path: VaultPath) -> File:
+        """A file's bytes and revision.
+
+        Raises:
+            NotFound: If there is no such file.
+            InvalidInput: If it is a folder.
+            Unavailable: If it cannot be read.
+        """
+        data = self.bytes_of(path)
+        if data is None:
+            raise _absent(path)
+        return File(path, data, revision_of(data))
+
+    def bytes_of(self, path: VaultPath) -> bytes | None:
+        """A file's bytes, or None if there is none."""
+        try:
+            return self.locate(path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except IsADirectoryError as error:
+            raise InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}") from error
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    @contextmanager
+    def open(self, path: VaultPath) -> Generator[BinaryIO]:
+        """A file to read piece by piece, for those too large to hold."""
+        try:
+            with self.locate(path).open("rb") as stream:
+                yield stream
+        except FileNotFoundError as error:
+            raise _absent(path) from error
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    def scan(self, folder: VaultPath = VaultPath("")) -> Scan:  # noqa: B008
+        """Everything that belongs to the vault (below a folder), from one walk that reads no file.
+
+        Left out silently: dot-files and dot-folders, editors' temporary and backup files, and what ``.remeignore``
+        (gitignore syntax) names.
+        """
+        files: dict[VaultPath, tuple[Stat, bool]] = {}
+        skipped: list[tuple[str, str]] = []
+        ignored = self._ignored()
+        folders = [(str(self.locate(folder)), folder)]
+        while folders:
+            place, at = folders.pop()
+            try:
+                entries = list(os.scandir(place))
+            except OSError as error:
+                skipped.append((at, f"the folder cannot be read: {error.strerror}"))
+                continue
+            if at and any(entry.name == STATE_FOLDER for entry in entries):
+                skipped.append((at, "it is a vault of its own"))
+                continue
+            for entry in entries:
+                name = entry.name
+                if name.startswith(".") or _TRANSIENT.search(name):
+                    continue
+                if not name.isascii() and (plain := unicodedata.normalize("NFC", name)) != name:
+                    name = plain
+                if not name.isprintable():
+                    skipped.append(
+                        (join(at, name).encode("utf-8", "replace").decode(), "its name has unprintable characters")
+                    )
+                    continue
+                path = join(at, name)
+                if ignored(path, entry):
+                    continue
+                if entry.is_symlink():
+                    skipped.append((path, "it is a symlink"))
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, path))
+                elif entry.is_file(follow_symlinks=False):
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue  # gone since the folder was listed
+                    exact = name == entry.name
+                    if path in files:
+                        skipped.append((path, "another file has this name in another Unicode form"))
+                        if files[path][1]:
+                            continue
+                    files[path] = Stat(path, found.st_size, found.st_mtime_ns, found.st_ino), exact
+        return Scan(tuple(files[path][0] for path in sorted(files)), tuple(sorted(skipped)))
+
+    def folders(self, folder: VaultPath) -> tuple[VaultPath, ...]:
+        """The folders directly inside a folder, dot-folders left out, sorted."""
+        try:
+            entries = list(os.scandir(self.locate(folder)))
+        except OSError:
+            return ()
+        names = (e.name for e in entries if e.is_dir(follow_symlinks=False) and not e.name.startswith("."))
+        return tuple(sorted(join(folder, unicodedata.normalize("NFC", name)) for name in names))
+
+    def is_folder(self, path: VaultPath) -> bool:
+        """Whether there is a folder at the path."""
+        return self.locate(path).is_dir()
+
+    def _ignored(self) -> Callable[[VaultPath, "os.DirEntry[str]"], bool]:
+        try:
+            lines = (self.root / ".remeignore").read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return lambda path, entry: False
+        import pathspec
+
+        spec = pathspec.GitIgnoreSpec.from_lines(lines)
+        return lambda path, entry: spec.match_file(path + "/" if entry.is_dir(follow_symlinks=False) else path)
+
+    def drop_empty_folders(self, folder: VaultPath) -> None:
+        """Remove a folder and the folders in it as far as they hold nothing, as after a move or delete of it all."""
+        for place, _, _ in os.walk(self.locate(folder), topdown=False):
+            try:
+                Path(place).rmdir()
+            except OSError:
+                continue  # not empty
+
+
+def unwritable(error: OSError, thing: str) -> Unavailable:
+    """The error for a failed write, naming the thing and the way out."""
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return Unavailable(f"{thing} could not be written: the disk is full", hint="Free some space and try again.")
+        case errno.EROFS | errno.EACCES | errno.EPERM:
+            return Unavailable(
+                f"{thing} cannot be written: {error.strerror}",
+                hint="Make it writable for this user, or use another copy.",
+            )
+        case _:
+            return Unavailable(
+                f"{thing} could not be written: {error.strerror or error}", hint="Check the disk and try again."
+            )
+
+
+def _unreadable(path: VaultPath, error: OSError) -> Unavailable | InvalidInput:
+    if error.errno == errno.ENAMETOOLONG:
+        return InvalidInput(f"{basename(path)[:60]}… is too long for a file name", details={"path": path})
+    return Unavailable(f"{path} cannot be read: {error.strerror or error}", details={"path": path})
+
+
+def _absent(path: VaultPath) -> NotFound:
+    return NotFound(f"there is no file {path}", hint="See what is there with: reme list", details={"path": path})
+
+
+def _other_spelling(folder: Path, name: str) -> Path | None:
+    """The entry whose name is the same text in another Unicode form, as macOS and old archives leave them."""
+    if name.isascii():
+        return None
+    try:
+        entries = list(folder.iterdir())
+    except OSError:
+        return None
+    return next((e for e in entries if unicodedata.normalize("NFC", e.name) == name), None)

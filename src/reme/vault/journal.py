@@ -1,0 +1,257 @@
+"""The journal: what each change set did, with the bytes before and after, so that it can be finished, shown and undone.
+
+Owns the entry's format (docs/format.md) and its life: written and synced as ``pending.zip`` before the first file
+changes, renamed to ``<id>.<run>.zip`` when all is done. The vault's lock is held throughout, so at most one entry is
+pending. Each entry is an ordinary zip file: ``manifest.json`` and the images ``pre/<n>`` and ``post/<n>``.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reme.errors import Unavailable
+from reme.paths import VaultPath
+from reme.revision import ABSENT, Revision, revision_of
+from reme.vault.changeset import Role
+from reme.vault.disk import sync_folder, write_new
+
+__all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Step"]
+
+_FORMAT = 1
+_PENDING = "pending.zip"
+_UNSYNCED = "pending.tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A file had the bytes ``pre`` and has the bytes ``post``; None where it was or is absent."""
+
+    path: VaultPath
+    pre: bytes | None
+    post: bytes | None
+
+    @property
+    def paths(self) -> tuple[VaultPath, ...]:
+        """The one path that it touches."""
+        return (self.path,)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Bytes were added to an existing file at ``offset``, which was its end."""
+
+    path: VaultPath
+    offset: int
+    data: bytes
+
+    @property
+    def paths(self) -> tuple[VaultPath, ...]:
+        """The one path that it touches."""
+        return (self.path,)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A file got another path; its bytes stayed."""
+
+    source: VaultPath
+    target: VaultPath
+    revision: Revision
+
+    @property
+    def paths(self) -> tuple[VaultPath, ...]:
+        """The path that it had and the path that it got."""
+        return (self.source, self.target)
+
+
+Step = Replaced | Added | Moved
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The heading of an entry: all but the bytes.
+
+    Attributes:
+        id: Unique, and sorted by time.
+        at: When, in the vault's timezone.
+        run, role, actor, reason, undoes: As in the change set.
+        paths: Every path that it touched, each once.
+    """
+
+    id: str
+    run: str
+    at: datetime
+    role: Role
+    actor: str
+    reason: str
+    undoes: str | None
+    paths: tuple[VaultPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change set as it was carried out: its record, and what was done, in order."""
+
+    record: Record
+    steps: tuple[Step, ...]
+
+    @property
+    def id(self) -> str:
+        """The record's id."""
+        return self.record.id
+
+
+class Journal:
+    """The entries of one vault, a folder of zip files.
+
+    Args:
+        folder: Created when the first entry is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begin(self, entry: Entry) -> None:
+        """Write an entry durably as the pending one. After a failure nothing is pending."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        unsynced = self._folder / _UNSYNCED
+        try:
+            unsynced.unlink(missing_ok=True)
+            write_new(unsynced, _pack(entry))
+            unsynced.replace(self._folder / _PENDING)
+            sync_folder(self._folder)
+        except OSError:
+            self.abandon()
+            raise
+
+    def finish(self, entry: Entry) -> None:
+        """Mark the pending entry as done. The next entry's sync makes the mark durable; without it, recovery finds
+        every step done already."""
+        (self._folder / _PENDING).replace(self._file(entry.record))
+
+    def abandon(self) -> None:
+        """Forget the pending entry, of which nothing was done."""
+        (self._folder / _UNSYNCED).unlink(missing_ok=True)
+        (self._folder / _PENDING).unlink(missing_ok=True)
+
+    def pending(self) -> Entry | None:
+        """The entry that a crash left, or None.
+
+        Raises:
+            Unavailable: If it cannot be read; it had been synced before it got its name, so the disk has damaged it.
+        """
+        path = self._folder / _PENDING
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        return _unpack(data, path)
+
+    def records(self, run: str | None = None) -> Iterator[Record]:
+        """The finished entries' headings, newest first; of one run, if one is named. Damaged ones are passed over."""
+        if not self._folder.is_dir():
+            return
+        ending = f".{run}.zip" if run else ".zip"
+        names = (p.name for p in self._folder.iterdir() if p.name.endswith(ending) and p.name != _PENDING)
+        for name in sorted(names, reverse=True):
+            try:
+                with zipfile.ZipFile(self._folder / name) as archive:
+                    yield _record(json.loads(archive.read("manifest.json")))
+            except (OSError, zipfile.BadZipFile, KeyError, ValueError):
+                continue
+
+    def load(self, record: Record) -> Entry:
+        """A finished entry with its bytes.
+
+        Raises:
+            Unavailable: If it is damaged or gone.
+        """
+        path = self._file(record)
+        try:
+            return _unpack(path.read_bytes(), path)
+        except OSError as error:
+            raise Unavailable(f"the journal entry {path.name} cannot be read: {error.strerror}") from error
+
+    def _file(self, record: Record) -> Path:
+        return self._folder / f"{record.id}.{record.run}.zip"
+
+
+def _pack(entry: Entry) -> bytes:
+    images: dict[str, bytes] = {}
+    steps: list[dict[str, Any]] = []
+    for number, step in enumerate(entry.steps):
+        match step:
+            case Replaced(path, pre, post):
+                steps.append({"op": "replace", "path": path, "pre": revision_of(pre), "post": revision_of(post)})
+                images |= {
+                    f"{side}/{number}": data for side, data in (("pre", pre), ("post", post)) if data is not None
+                }
+            case Added(path, offset, data):
+                steps.append({"op": "append", "path": path, "offset": offset, "length": len(data)})
+                images[f"post/{number}"] = data
+            case Moved(source, target, revision):
+                steps.append({"op": "move", "source": source, "target": target, "revision": revision})
+    record = entry.record
+    manifest: dict[str, Any] = {
+        "format": _FORMAT,
+        "id": record.id,
+        "run": record.run,
+        "at": record.at.isoformat(),
+        "role": record.role,
+        "actor": record.actor,
+        "reason": record.reason,
+        "undoes": record.undoes,
+        "paths": record.paths,
+        "steps": steps,
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1))
+        for name, data in images.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes, origin: Path) -> Entry:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+            steps = tuple(_step(number, step, archive) for number, step in enumerate(manifest["steps"]))
+        return Entry(_record(manifest), steps)
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise Unavailable(
+            f"the journal entry {origin.name} is damaged: {error}",
+            hint=f"Move {origin} out of the way after comparing the files that it names with your backup.",
+        ) from error
+
+
+def _record(manifest: dict[str, Any]) -> Record:
+    return Record(
+        manifest["id"],
+        manifest["run"],
+        datetime.fromisoformat(manifest["at"]),
+        manifest["role"],
+        manifest["actor"],
+        manifest["reason"],
+        manifest["undoes"],
+        tuple(VaultPath(path) for path in manifest["paths"]),
+    )
+
+
+def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile) -> Step:
+    match step["op"]:
+        case "replace":
+            pre = None if step["pre"] == ABSENT else archive.read(f"pre/{number}")
+            post = None if step["post"] == ABSENT else archive.read(f"post/{number}")
+            return Replaced(VaultPath(step["path"]), pre, post)
+        case "append":
+            return Added(VaultPath(step["path"]), step["offset"], archive.read(f"post/{number}"))
+        case "move":
+            return Moved(VaultPath(step["source"]), VaultPath(step["target"]), Revision(step["revision"]))
+        case unknown:
+            raise ValueError(f"unknown step {unknown!r}")

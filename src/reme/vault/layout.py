@@ -1,0 +1,45 @@
+"""Which folder is which layer: all that the vault knows of what its folders are for, given by configuration."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reme.paths import VaultPath
+
+__all__ = ["Layer", "Layout"]
+
+Layer = Literal["resource", "daily", "digest", "session", "archive", "audit", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The names of the layer folders, each one or more path components from the vault's root."""
+
+    resource: str = "resource"
+    daily: str = "daily"
+    digest: str = "digest"
+    session: str = "session"
+    archive: str = "archive"
+    audit: str = "audit"
+
+    def folders(self) -> dict[Layer, str]:
+        """The folder of each layer but ``other``."""
+        return {
+            "resource": self.resource,
+            "daily": self.daily,
+            "digest": self.digest,
+            "session": self.session,
+            "archive": self.archive,
+            "audit": self.audit,
+        }
+
+    def layer_of(self, path: VaultPath) -> Layer:
+        """The layer that a path belongs to."""
+        for layer, folder in self.folders().items():
+            if path == folder or path.startswith(folder + "/"):
+                return layer
+        return "other"
+
+    @property
+    def ledger(self) -> VaultPath:
+        """The file of decisions that could not be derived again, one JSON object a line."""
+        return VaultPath(f"{self.audit}/ledger.jsonl")

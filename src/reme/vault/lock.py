@@ -1,0 +1,114 @@
+"""The vault's lock: one writer at a time, over threads and processes.
+
+Owns waiting and re-entrance. Knows nothing of what is done under it.
+"""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+
+from reme.errors import Unavailable
+
+__all__ = ["FileLock"]
+
+_FIRST_PAUSE_S = 0.0005
+_LONGEST_PAUSE_S = 0.02
+
+
+class FileLock:
+    """A re-entrant lock on a file, kept by the operating system and so released if the process dies.
+
+    The descriptor is opened once and stays open: an advisory lock belongs to it. A process that holds the lock must
+    not fork without exec.
+
+    Args:
+        path: The lock file; created if absent, never removed.
+        timeout: Seconds to wait before giving up.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._threads = threading.RLock()
+        self._descriptor: int | None = None
+        self._depth = 0
+
+    @property
+    def depth(self) -> int:
+        """How often the present holder has entered; 1 for the outermost."""
+        return self._depth
+
+    def __enter__(self) -> "FileLock":
+        deadline = time.monotonic() + self._timeout
+        if not self._threads.acquire(timeout=self._timeout):
+            raise self._busy()
+        try:
+            if self._depth == 0:
+                self._wait(deadline)
+        except BaseException:
+            self._threads.release()
+            raise
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._descriptor is not None:
+            _unlock(self._descriptor)
+        self._threads.release()
+
+    def close(self) -> None:
+        """Give the descriptor back. The lock must not be held."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _wait(self, deadline: float) -> None:
+        if self._descriptor is None:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        pause = _FIRST_PAUSE_S
+        while not _try_lock(self._descriptor):
+            if time.monotonic() >= deadline:
+                raise self._busy()
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+
+    def _busy(self) -> Unavailable:
+        return Unavailable(
+            f"another process has held the vault's lock for {self._timeout:g} s",
+            hint="Wait for it to finish, or end it, and try again.",
+        )
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -1,0 +1,235 @@
+"""Looking back and going back: what runs did, as a diff, and their undoing over whatever came later.
+
+Owns the composition of a run's steps. Writes through ``commit`` like everybody else.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from itertools import islice, takewhile
+
+from reme.errors import Conflict, NotFound, Refused
+from reme.paths import VaultPath
+from reme.revision import revision_of
+from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Role, Unchanged
+from reme.vault.commit import commit, locked
+from reme.vault.files import Vault
+from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
+from reme.vault.merge import merge
+
+__all__ = ["diff", "history", "plan_undo", "undo"]
+
+
+def history(
+    vault: Vault, *, limit: int | None = None, run: str | None = None, path: VaultPath | None = None
+) -> list[Record]:
+    """Change sets, newest first; those of one run or that touched one path, if named."""
+    records = (r for r in vault.journal.records(run) if path is None or path in r.paths)
+    return list(islice(records, limit))
+
+
+def diff(vault: Vault, run: str) -> str:
+    """What a run changed, as a unified diff in the order in which it did it.
+
+    Raises:
+        NotFound: If the journal knows no such run.
+    """
+    return "".join(
+        text for entry in reversed(_entries(vault, run)) for step in entry.steps for text in _step_diff(step)
+    )
+
+
+def undo(
+    vault: Vault, run: str, *, role: Role, actor: str, new_run: str, paths: Sequence[VaultPath] | None = None
+) -> Outcome:
+    """Take back what a run did, or what it did to some paths, keeping what was written later where it does not touch.
+
+    Args:
+        run: The run to undo; an undo is a run too.
+        role: Who asks: a run may be undone by its own role, any run by a person.
+        paths: Only these, or None for all.
+
+    Raises:
+        NotFound: If the journal knows no such run, or it did not touch these paths.
+        Refused: If the role may not.
+        Conflict: If later changes overlap, naming the paths; nothing is changed.
+    """
+    with locked(vault):
+        entries = _entries(vault, run)
+        if role != "person" and any(entry.record.role != role for entry in entries):
+            raise Refused(
+                f"the role {role!r} may not undo {run}, a run of {entries[0].record.role!r}",
+                hint="A person may: reme --role person undo " + run,
+                details={"rule": "roles", "run": run},
+            )
+        edits = plan_undo(vault, run, paths)
+        if not edits:
+            return Unchanged({})
+        reason = f"undo of {run}: {entries[-1].record.reason}"
+        outcome = commit(vault, ChangeSet(edits, role, actor, reason, new_run, undoes=run))
+        match outcome:
+            case Committed() | Unchanged():
+                return outcome
+            case Conflicted(actual):
+                raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
+
+
+def plan_undo(vault: Vault, run: str, paths: Sequence[VaultPath] | None = None) -> tuple[Edit, ...]:
+    """The edits that would undo a run now; see ``undo`` for arguments and errors."""
+    wanted = None if paths is None else set(paths)
+    view = _View(vault)
+    touched = False
+    entries = _entries(vault, run)
+    undone = _undone(vault, entries)
+    if undone.issuperset(_changed(entries) if wanted is None else wanted):
+        return ()
+    for entry in entries:
+        for step in reversed(entry.steps):
+            if wanted is None or wanted & set(step.paths):
+                touched = True
+                if not undone.issuperset(step.paths):
+                    view.take_back(step)
+    if not touched:
+        raise NotFound(
+            f"run {run} did not touch {', '.join(paths or ())}", hint=f"See what it did with: reme show {run}"
+        )
+    if view.clashes:
+        raise Conflict(
+            f"{', '.join(view.clashes)} changed since {run} in the same places, so it cannot be undone there",
+            hint=f"See what it did with: reme show {run}; undo other files by naming them.",
+            details={"paths": list(view.clashes)},
+        )
+    return tuple(view.edits())
+
+
+def _entries(vault: Vault, run: str) -> list[Entry]:
+    """A run's entries, newest first."""
+    entries = [vault.journal.load(record) for record in vault.journal.records(run)] if _is_id(run) else []
+    if not entries:
+        raise NotFound(f"the journal knows no run {run}", hint="See what there is with: reme log", details={"run": run})
+    return entries
+
+
+def _undone(vault: Vault, entries: list[Entry]) -> set[VaultPath]:
+    """The paths that an undo, itself not undone, has taken back already."""
+    later = takewhile(lambda record: record.id > entries[0].id, vault.journal.records())
+    taken_back: dict[str, set[VaultPath]] = {}
+    for record in later:  # newest first, so an undo of an undo is met before it
+        if record.undoes is not None:
+            standing = set(record.paths) - taken_back.get(record.run, set())
+            taken_back.setdefault(record.undoes, set()).update(standing)
+    return taken_back.get(entries[0].record.run, set())
+
+
+def _changed(entries: list[Entry]) -> set[VaultPath]:
+    """The paths that are not after these entries as they were before them."""
+    first: dict[VaultPath, object] = {}
+    last: dict[VaultPath, object] = {}
+    for step in (step for entry in reversed(entries) for step in entry.steps):
+        match step:
+            case Replaced(path, pre, post):
+                first.setdefault(path, pre)
+                last[path] = post
+            case Added(path):
+                first.setdefault(path, None)
+                last[path] = step
+            case Moved(source, target, revision):
+                first.setdefault(source, revision)
+                first.setdefault(target, None)
+                last[target], last[source] = last.get(source, revision), None
+    return {path for path in first if first[path] != last[path]}
+
+
+def _is_id(run: str) -> bool:
+    return run.replace("-", "").isalnum()
+
+
+@dataclass(slots=True)
+class _View:
+    """The files as they would be, worked out without touching one."""
+
+    vault: Vault
+    clashes: list[VaultPath] = field(default_factory=list[VaultPath])
+    _bytes: dict[VaultPath, bytes | None] = field(default_factory=dict[VaultPath, bytes | None])
+    _file: dict[VaultPath, VaultPath] = field(default_factory=dict[VaultPath, VaultPath])
+    """Where each path's file really is now."""
+
+    def take_back(self, step: Step) -> None:
+        match step:
+            case Replaced(path, pre, post):
+                current = self._see(path)
+                self._bytes[path] = pre if current == post else self._merged(path, post, current, pre)
+            case Added(path, offset, data):
+                current = self._see(path) or b""
+                at = offset if current[offset : offset + len(data)] == data else current.find(data)
+                if at < 0:
+                    self.clashes.append(path)
+                else:
+                    self._bytes[path] = current[:at] + current[at + len(data) :]
+            case Moved(source, target, _):
+                if self._see(source) is not None or self._see(target) is None:
+                    self.clashes.append(target)
+                else:
+                    self._bytes[source], self._bytes[target] = self._bytes[target], None
+                    self._file[source] = self._file[target]
+
+    def edits(self) -> Iterable[Edit]:
+        moved: set[VaultPath] = set()
+        for path, want in self._bytes.items():
+            origin = self._file[path]
+            if (
+                want is not None
+                and origin != path
+                and self._bytes[origin] is None
+                and self.vault.bytes_of(path) is None
+            ):
+                here = self.vault.bytes_of(origin)
+                yield Move(origin, path, revision_of(here), None if want == here else want)
+                moved.add(origin)
+        for path, want in self._bytes.items():
+            have = self.vault.bytes_of(path)
+            if want == have or path in moved or self._file[path] in moved:
+                continue
+            yield Remove(path, revision_of(have)) if want is None else Put(path, want, revision_of(have))
+
+    def _see(self, path: VaultPath) -> bytes | None:
+        if path not in self._bytes:
+            self._bytes[path] = self.vault.bytes_of(path)
+            self._file[path] = path
+        return self._bytes[path]
+
+    def _merged(self, path: VaultPath, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """The undoing of a change over a file that is no longer as the change left it."""
+        if theirs is None and base is not None and ours is not None and ours.startswith(base):
+            return ours[len(base) :]  # created, then only added to
+        merged = None if base is None or ours is None else merge(base, ours, theirs or b"")
+        if merged is None:
+            self.clashes.append(path)
+            return ours
+        return None if theirs is None and not merged else merged
+
+
+def _step_diff(step: Step) -> Iterable[str]:
+    match step:
+        case Replaced(path, pre, post):
+            return _file_diff(path, pre, post)
+        case Added(path, offset, data):
+            return [f"--- a/{path}\n+++ b/{path}\n@@ {len(data)} bytes added at {offset} @@\n", *_lines(data, "+")]
+        case Moved(source, target, _):
+            return [f"rename from {source}\nrename to {target}\n"]
+
+
+def _file_diff(path: VaultPath, pre: bytes | None, post: bytes | None) -> Iterable[str]:
+    names = ("/dev/null" if pre is None else f"a/{path}", "/dev/null" if post is None else f"b/{path}")
+    if b"\0" in (pre or b"") or b"\0" in (post or b""):
+        return [f"Binary files {names[0]} and {names[1]} differ\n"]
+    lines = unified_diff(_text(pre), _text(post), *names)
+    return (line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _text(data: bytes | None) -> list[str]:
+    return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _lines(data: bytes, mark: str) -> list[str]:
+    return [mark + line.rstrip("\r\n") + "\n" for line in _text(data)]
