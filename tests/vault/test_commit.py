@@ -63,6 +63,16 @@ def test_one_conflict_stops_all_edits(vault, edits) -> None:
     assert tree(vault.root) == {"a.md": b"a"}
 
 
+def test_what_others_wrote_meanwhile_is_merged_where_it_does_not_touch(vault, edits) -> None:
+    base = "# 计划\r\n\r\n一\r\n\r\n二\r\n".encode()
+    put(vault, "a.md", base + "三\r\n".encode())
+    mine = base.replace("一".encode(), "壹".encode())
+    assert isinstance(commit(vault, edits(Put("a.md", mine, revision_of(base), base=base))), Committed)
+    assert vault.read("a.md").data == mine + "三\r\n".encode()
+    overlapping = edits(Put("a.md", base.replace("一".encode(), b"1"), revision_of(base), base=base))
+    assert isinstance(commit(vault, overlapping), Conflicted)
+
+
 def test_amend_sees_the_present_bytes(vault, edits) -> None:
     commit(vault, edits(Amend("day.md", lambda old: (old or b"") + b"1")))
     commit(vault, edits(Amend("day.md", lambda old: (old or b"") + b"2")))

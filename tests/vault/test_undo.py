@@ -1,10 +1,12 @@
 """Undo takes back what a run did, over what came later, and nothing else."""
 
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reme.clock import system_clock
+from reme.clock import Clock, system_clock
 from reme.errors import Conflict, NotFound, Refused
 from reme.revision import ABSENT, revision_of
 from reme.vault import (
@@ -15,6 +17,7 @@ from reme.vault import (
     Move,
     Put,
     Remove,
+    Retention,
     Unchanged,
     Vault,
     commit,
@@ -106,6 +109,22 @@ def test_who_may_undo(vault, edits) -> None:
 def test_an_unknown_run(vault, run) -> None:
     with pytest.raises(NotFound, match="knows no run"):
         go_back(vault, run)
+
+
+def test_the_journal_keeps_to_its_limits(vault, edits) -> None:
+    now = vault.clock.now()
+
+    def at(days: int, retention: Retention) -> Vault:
+        clock = Clock(vault.clock.zone, lambda: now + timedelta(days=days))
+        return Vault(vault.root, layout=Layout(), clock=clock, retention=retention)
+
+    for day in range(5):
+        commit(at(day, Retention()), edits(Append("log", b"x" * 1000), run=f"day-{day}"))
+    commit(at(32, Retention()), edits(Append("log", b"y"), run="later"))
+    assert [record.run for record in history(vault)] == ["later", "day-4", "day-3", "day-2"]
+    commit(at(34, Retention(size=1)), edits(Append("log", b"z"), run="last"))
+    assert history(vault) == []
+    assert vault.read("log").data == b"x" * 5000 + b"yz"
 
 
 def test_the_diff_of_a_run(vault, edits) -> None:

@@ -21,7 +21,7 @@ from reme.vault.changeset import (
 )
 from reme.vault.commit import commit, locked
 from reme.vault.files import TEXT_SUFFIXES, File, Scan, Stat, Vault
-from reme.vault.journal import Record
+from reme.vault.journal import Record, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.undo import diff, history, plan_undo, undo
 
@@ -42,6 +42,7 @@ __all__ = [
     "Put",
     "Record",
     "Remove",
+    "Retention",
     "Role",
     "Scan",
     "Split",

@@ -42,6 +42,9 @@ class Put:
         laws: The conservation laws that this edit declares to keep; commit holds it to them.
         retarget: True for the mechanical rewriting of link targets after a move: allowed in every layer but the
             content of resources and sessions, and refused if anything else differs.
+        base: The bytes that ``data`` was made from, whose revision is ``expects``. With them, what somebody else
+            changed meanwhile is merged three ways where it does not touch; without them, or where it does, the
+            outcome is ``Conflicted``.
     """
 
     path: VaultPath
@@ -49,6 +52,7 @@ class Put:
     expects: Revision
     laws: frozenset[Law] = frozenset()
     retarget: bool = False
+    base: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

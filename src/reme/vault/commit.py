@@ -29,6 +29,7 @@ from reme.vault.changeset import (
 from reme.vault.files import Vault, unwritable
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.laws import check_laws, check_retarget, check_split
+from reme.vault.merge import merge
 from reme.vault.policy import check_policy
 
 __all__ = ["commit", "locked"]
@@ -105,7 +106,11 @@ def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
             case Append(path, data, offset):
                 _plan_append(vault, path, data, offset, plan)
             case Put(path, data, expects):
-                _plan_bytes(path, vault.bytes_of(path), data, expects, plan)
+                pre = vault.bytes_of(path)
+                if pre is not None and edit.base is not None and revision_of(pre) != expects:
+                    merged = merge(edit.base, pre, data)
+                    data, expects = (data, expects) if merged is None else (merged, revision_of(pre))
+                _plan_bytes(path, pre, data, expects, plan)
             case Amend(path, function):
                 pre = vault.bytes_of(path)
                 _plan_bytes(path, pre, function(pre), None, plan)
@@ -205,6 +210,8 @@ def _write(vault: Vault, entry: Entry) -> Carried:
     except OSError as error:
         _take_back(vault, entry, missing, error)
         raise unwritable(error, ", ".join(entry.record.paths[:3])) from error
+    with suppress(OSError):
+        vault.journal.prune(entry.record.at)
     return carried
 
 

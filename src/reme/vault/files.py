@@ -20,7 +20,7 @@ from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
 from reme.paths import VaultPath, basename, join, parse_path, suffix
 from reme.revision import Revision, revision_of
-from reme.vault.journal import Journal
+from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.lock import FileLock
 
@@ -76,6 +76,7 @@ class Vault:
         clock: The time, in the vault's zone.
         state_dir: Where the machinery lives (locks, journal, indexes); ``<root>/.reme`` by default.
         lock_timeout: Seconds to wait for another writer.
+        retention: How long undo reaches back.
         entropy: Returns that many random bytes, for unique ids.
 
     Raises:
@@ -90,6 +91,7 @@ class Vault:
         clock: Clock,
         state_dir: Path | None = None,
         lock_timeout: float = _DEFAULT_LOCK_TIMEOUT_S,
+        retention: Retention = Retention(),  # noqa: B008
         entropy: Callable[[int], bytes] = os.urandom,
     ) -> None:
         if not root.is_dir():
@@ -98,7 +100,7 @@ class Vault:
         self.layout = layout
         self.clock = clock
         self.state_dir = state_dir or self.root / STATE_FOLDER
-        self.journal = Journal(self.state_dir / "journal")
+        self.journal = Journal(self.state_dir / "journal", retention)
         self._entropy = entropy
         self._latest: datetime | None = None
         self.lock = FileLock(self.state_dir / "lock", lock_timeout)

@@ -7,10 +7,11 @@ pending. Each entry is an ordinary zip file: ``manifest.json`` and the images ``
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from reme.revision import ABSENT, Revision, revision_of
 from reme.vault.changeset import Role
 from reme.vault.disk import sync_folder, write_new
 
-__all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Step"]
+__all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Retention", "Step"]
 
 _FORMAT = 1
 _PENDING = "pending.zip"
 _UNSYNCED = "pending.tmp"
+_PRUNED = "pruned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,30 @@ class Entry:
         return self.record.id
 
 
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long finished entries are kept: until either limit is passed.
+
+    Attributes:
+        days: Older entries go.
+        size: Bytes that all of them may take together; the oldest go first.
+    """
+
+    days: int = 30
+    size: int = 500_000_000
+
+
 class Journal:
     """The entries of one vault, a folder of zip files.
 
     Args:
         folder: Created when the first entry is written.
+        retention: How long entries are kept.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, retention: Retention) -> None:
         self._folder = folder
+        self._retention = retention
 
     def begin(self, entry: Entry) -> None:
         """Write an entry durably as the pending one. After a failure nothing is pending."""
@@ -133,6 +150,20 @@ class Journal:
         """Mark the pending entry as done. The next entry's sync makes the mark durable; without it, recovery finds
         every step done already."""
         (self._folder / _PENDING).replace(self._file(entry.record))
+
+    def prune(self, now: datetime) -> None:
+        """Drop what is past retention; looks at most once a day."""
+        mark = self._folder / _PRUNED
+        if mark.exists() and now.timestamp() - mark.stat().st_mtime < timedelta(days=1).total_seconds():
+            return
+        mark.touch()
+        os.utime(mark, (now.timestamp(), now.timestamp()))
+        oldest = (now.astimezone(UTC) - timedelta(days=self._retention.days)).strftime("%Y%m%d")
+        room = self._retention.size
+        for path in sorted((p for p in self._folder.glob("*.zip") if p.name != _PENDING), reverse=True):
+            room -= path.stat().st_size
+            if path.name < oldest or room < 0:
+                path.unlink()
 
     def abandon(self) -> None:
         """Forget the pending entry, of which nothing was done."""
