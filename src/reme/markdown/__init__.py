@@ -1,0 +1,61 @@
+"""Markdown notes as data: reading, cutting, comparing and editing them by span. Pure functions over bytes.
+
+Owns the format of a note. Knows nothing of files, vaults or indexes.
+"""
+
+from reme.markdown.chunks import Chunk, ChunkSettings, chunk, count_tokens
+from reme.markdown.note import (
+    Block,
+    BlockKind,
+    Field,
+    Frontmatter,
+    Heading,
+    Link,
+    LinkKind,
+    Note,
+    Problem,
+    Span,
+    Tag,
+)
+from reme.markdown.parse import parse
+from reme.markdown.properties import delete_property, set_property
+from reme.markdown.regions import region, with_region, without_regions
+from reme.markdown.resolve import Names, Resolution, resolution, resolve, spellings
+from reme.markdown.retarget import link_text, retarget
+from reme.markdown.spans import splice
+from reme.markdown.words import display_text, fingerprint, words
+
+__all__ = [
+    "Block",
+    "BlockKind",
+    "Chunk",
+    "ChunkSettings",
+    "Field",
+    "Frontmatter",
+    "Heading",
+    "Link",
+    "LinkKind",
+    "Names",
+    "Note",
+    "Problem",
+    "Resolution",
+    "Span",
+    "Tag",
+    "chunk",
+    "count_tokens",
+    "delete_property",
+    "display_text",
+    "fingerprint",
+    "link_text",
+    "parse",
+    "region",
+    "resolution",
+    "resolve",
+    "retarget",
+    "set_property",
+    "spellings",
+    "splice",
+    "with_region",
+    "without_regions",
+    "words",
+]

@@ -1,0 +1,180 @@
+"""Reading a note: one pass over its bytes that never fails.
+
+Owns the order of the steps and the detection of encodings. What each step reads belongs to its own module.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from typing import Final
+
+from reme.markdown.blocks import Outline, read_outline
+from reme.markdown.frontmatter import BOM, find_frontmatter, read_frontmatter, tag_names
+from reme.markdown.inline import blank, comment_spans, line_at, newlines, scan_prose, wikilinks
+from reme.markdown.note import Block, BlockKind, Frontmatter, Heading, Link, Note, Problem, Span, Tag
+from reme.markdown.words import shown
+from reme.markdown.yaml12 import Text, unquoted
+
+__all__ = ["parse"]
+
+_COMMON_CODECS: Final = ("gb18030", "cp1252", "big5", "cp932", "cp949", "cp1251")
+_UNLIKELY_CODECS: Final = [
+    *("cp037", "cp273", "cp424", "cp500", "cp875", "cp1026", "cp1140"),
+    *("utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7"),
+]
+_RARITY: Final = 0.12
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_WHITE: Final = b" \t\r\n"
+_BACKTICKS: Final = re.compile(rb"`[^`]*`")
+
+
+def parse(data: bytes) -> Note:
+    """Read a note.
+
+    Never raises: invalid YAML, unknown encodings and the like are in ``problems``, and everything else is read. Bytes
+    that are no text at all give an empty note.
+
+    Args:
+        data: The bytes of the file.
+    """
+    source, encoding, problems = _decoded(data)
+    ends = newlines(source)
+    prose = bytearray(source)
+    start = 3 if source.startswith(BOM) else 0
+    frontmatter: Frontmatter | None = None
+    links: list[Link] = []
+    tags: list[Tag] = []
+    if found := find_frontmatter(source):
+        span, content = found
+        frontmatter, texts, issues = read_frontmatter(source, span, content)
+        problems += issues
+        start = span.end
+        links = _text_links(source, prose, texts, ends)
+        if "tags" in frontmatter.data:
+            line = line_at(ends, max(source.find(b"tags", content.start), content.start))
+            tags = [Tag(name, line, "frontmatter") for name in tag_names(frontmatter.data["tags"])]
+    outline = read_outline(source, start)
+    blank(prose, outline.opaque)
+    comments = comment_spans(prose, start)
+    blank(prose, comments)
+    found_in = scan_prose(source, prose, start, outline, ends)
+    blocks, headings = _blocks(source, start, outline, comments, ends)
+    return Note(
+        source=source,
+        encoding=encoding,
+        frontmatter=frontmatter,
+        body=Span(start, len(source)),
+        headings=headings,
+        blocks=blocks,
+        links=(*links, *found_in.links),
+        fields=tuple(found_in.fields),
+        tags=(*tags, *found_in.tags),
+        problems=tuple(problems),
+    )
+
+
+def _decoded(data: bytes) -> tuple[bytes, str, list[Problem]]:
+    """The text as UTF-8, the codec that it was in, and what is wrong with it."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _transcribed(data)
+    if b"\0" in data:
+        return _unreadable("The file is binary, not text.")
+    return data, "utf-8", []
+
+
+def _transcribed(data: bytes) -> tuple[bytes, str, list[Problem]]:
+    if data.startswith(_UTF16_MARKS):
+        encoding = "utf-16"
+    elif b"\0" in data:
+        return _unreadable("The file is binary, not text.")
+    else:
+        encoding = _detected(data)
+    try:
+        source = data.decode(encoding or "utf-8").removeprefix("\ufeff").encode("utf-8")
+    except (UnicodeError, LookupError):
+        return _unreadable("The file's encoding could not be recognised.")
+    if b"\0" in source:
+        return _unreadable("The file is binary, not text.")
+    return source, encoding, [Problem("encoding", f"The file is not UTF-8; it was read as {encoding}.", 1)]
+
+
+def _detected(data: bytes) -> str:
+    """The likeliest codec, empty if there is none.
+
+    A short text is equally plausible in many; one of the common ones is taken unless another reads clearly better.
+    """
+    from charset_normalizer import from_bytes
+
+    ranked: list[tuple[float, float, int, str]] = []
+    for match in from_bytes(data, cp_exclusion=_UNLIKELY_CODECS):
+        common = match.encoding in _COMMON_CODECS
+        rank = _COMMON_CODECS.index(match.encoding) if common else len(_COMMON_CODECS)
+        ranked.append((match.chaos + (0 if common else _RARITY), -match.coherence, rank, match.encoding))
+    return min(ranked)[-1] if ranked else ""
+
+
+def _unreadable(message: str) -> tuple[bytes, str, list[Problem]]:
+    return b"", "unknown", [Problem("encoding", message, 1)]
+
+
+def _text_links(source: bytes, prose: bytearray, texts: list[tuple[Text, Span]], ends: list[int]) -> list[Link]:
+    """The wikilinks of the frontmatter's strings; what these quote in backticks is no link."""
+    links: list[Link] = []
+    for text, place in texts:
+        blank(prose, [match.span() for match in _BACKTICKS.finditer(source, *place)])
+        found = wikilinks(source, prose, *place, ends, lambda _start, _end, key=text.key: key, "frontmatter")
+        links += [_unquoted(link, text.style) for link in found] if text.style in ("'", '"') else found
+    return links
+
+
+def _unquoted(link: Link, style: str) -> Link:
+    anchor, alias = link.anchor, link.alias
+    return replace(
+        link,
+        target=unquoted(link.target, style),
+        anchor=anchor and unquoted(anchor, style),
+        alias=alias and unquoted(alias, style),
+    )
+
+
+def _blocks(
+    source: bytes, start: int, outline: Outline, comments: list[tuple[int, int]], ends: list[int]
+) -> tuple[tuple[Block, ...], tuple[Heading, ...]]:
+    """Blocks in whole lines, what the parser passed over (link definitions) included."""
+    blocks: list[Block] = []
+    by_start: dict[int, Block] = {}
+    size, reached = len(source), start
+    end: tuple[BlockKind, int, int] = ("rule", size, size)
+    for kind, first, last in (*outline.blocks, end):
+        begin = source.rfind(b"\n", reached, first) + 1 or reached
+        if begin > reached and not source[reached:begin].isspace():
+            passed_over = begin - len(source[reached:begin].lstrip(_WHITE))
+            passed_over = source.rfind(b"\n", reached, passed_over) + 1 or reached
+            blocks.append(_block(source, "paragraph", passed_over, begin, ends))
+        if first == size:
+            break
+        commented = (kind == "html" and source.startswith(b"<!--", first)) or (comments and _within(comments, first))
+        by_start[first] = block = _block(source, "comment" if commented else kind, begin, last, ends)
+        blocks.append(block)
+        reached = last
+    headings = tuple(
+        Heading(level, shown(text), by_start[first].span, by_start[first].line)
+        for level, text, first in outline.headings
+        if by_start[first].kind == "heading"
+    )
+    return tuple(blocks), headings
+
+
+def _block(source: bytes, kind: BlockKind, begin: int, last: int, ends: list[int]) -> Block:
+    """The block from the start of its first line to the end of its last one that is not blank."""
+    stop = begin + len(source[begin:last].rstrip(_WHITE))
+    while source[stop : stop + 1] in (b" ", b"\t"):
+        stop += 1
+    return Block(kind, Span(begin, stop), bisect_left(ends, begin) + 1, bisect_left(ends, stop) + 1)
+
+
+def _within(spans: list[tuple[int, int]], offset: int) -> bool:
+    index = bisect_right(spans, (offset, 1 << 62)) - 1
+    return index >= 0 and offset < spans[index][1]

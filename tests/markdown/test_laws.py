@@ -1,0 +1,190 @@
+"""What holds for every note."""
+
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reme.errors import InvalidInput
+from reme.markdown import Note, Span, chunk, delete_property, fingerprint, parse, retarget, set_property
+from reme.markdown.yaml12 import read_yaml
+
+FRAGMENTS = [
+    *(
+        "---\n",
+        "...\n",
+        "\r\n",
+        "\n",
+        "\n\n",
+        "\ufeff",
+        "key: value\n",
+        "tags: [a, 茶]\n",
+        "up: '[[甲]]'\n",
+        "k: |\n  x\n",
+    ),
+    *(
+        "# 标题\n",
+        "- ",
+        "> ",
+        "    ",
+        "```\n",
+        "~~~",
+        "`",
+        "``",
+        "$",
+        "$$\n",
+        "%%",
+        "<!--",
+        "-->",
+        "<div>\n",
+        "\\",
+        "|",
+        "| a |\n|---|\n",
+    ),
+    *(
+        "[[",
+        "]]",
+        "[",
+        "](",
+        ")",
+        "!",
+        "[[a|b]]",
+        "![[图.png]]",
+        "[t](b%20c.md#x)",
+        "[t](<d e.md>)",
+        "k:: ",
+        "[m:: [[n]]]",
+        "(p:: q)",
+    ),
+    *(
+        "#tag",
+        "#旅行/北京",
+        " ",
+        "\t",
+        "::",
+        "#",
+        "中文",
+        "word",
+        "é",
+        "👩‍👩‍👧",
+        "https://h/x",
+        "&amp;",
+        "[x]: y.md\n",
+        "[^1]: z\n",
+    ),
+]
+notes = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=6)), max_size=25).map(
+    lambda parts: "".join(parts).encode("utf-8", errors="ignore")
+)
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(max_size=12),
+    st.sampled_from(FRAGMENTS),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=6), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def check_spans(note: Note) -> None:
+    size = len(note.source)
+    start = note.frontmatter.span.end if note.frontmatter else note.body.start
+    assert note.body == Span(start, size)
+    head = note.frontmatter.span.start if note.frontmatter else start
+    assert note.source[:head] in (b"", b"\xef\xbb\xbf")
+    reached = 0
+    for block in note.blocks:
+        assert reached <= block.span.start < block.span.end <= size
+        assert not note.source[max(reached, start) : block.span.start].strip(b" \t\r\n")
+        assert block.line == note.source.count(b"\n", 0, block.span.start) + 1
+        assert note.source[block.span.end : block.span.end + 1] in (b"\r", b"\n", b"")
+        reached = block.span.end
+    assert not note.source[max(reached, start) :].strip(b" \t\r\n")
+    assert [link.span.start for link in note.links] == sorted(link.span.start for link in note.links)
+    for link in note.links:
+        assert link.span.start <= link.target_span.start <= link.target_span.end <= link.span.end
+        assert note.text(link.span)
+        if link.origin == "body" and note.text(link.span).startswith(("[[", "![[")):
+            assert note.text(link.target_span) == link.target
+    for field in note.fields:
+        assert field.key in note.text(field.span)
+        assert field.value in note.text(field.span)
+
+
+@given(st.one_of(st.binary(max_size=80), notes))
+def test_parsing_never_fails_and_spans_cover_the_source(data: bytes) -> None:
+    note = parse(data)
+    check_spans(note)
+    if note.encoding == "utf-8":
+        assert note.source == data
+    assert parse(data) == note
+    chunk(note)
+    fingerprint(note)
+
+
+@given(notes, st.text(string.ascii_letters + "茶é /&()%'\".:", min_size=1, max_size=10).map(str.strip).filter(bool))
+def test_a_retarget_touches_only_targets(data: bytes, target: str) -> None:
+    note = parse(data)
+    try:
+        result = parse(retarget(note, lambda link: target if link.target else None))
+    except InvalidInput:
+        return
+    assert [link.target for link in result.links] == [target if link.target else "" for link in note.links]
+    assert [(link.anchor, link.alias, link.predicate) for link in result.links] == [
+        (link.anchor, link.alias, link.predicate) for link in note.links
+    ]
+    assert outside(result) == outside(note) or note.frontmatter is not None
+
+
+def outside(note: Note) -> list[bytes]:
+    """What stands around the targets."""
+    pieces: list[bytes] = []
+    reached = 0
+    for link in note.links:
+        pieces.append(note.source[reached : link.target_span.start])
+        reached = link.target_span.end
+    return [*pieces, note.source[reached:]]
+
+
+@given(notes, st.sampled_from(["key", "tags", "新键", "k", "a b", "null", "#x"]), values)
+def test_setting_a_property_changes_that_property_alone(data: bytes, key: str, value: object) -> None:
+    note = parse(data)
+    try:
+        result = set_property(note, key, value)
+    except InvalidInput:
+        return
+    after = parse(result)
+    assert after.source[after.body.start :] == note.source[note.body.start :]
+    assert repr(after.properties[key]) == repr(value)
+    rest = {name: item for name, item in after.properties.items() if name != key}
+    assert repr(rest) == repr({name: item for name, item in note.properties.items() if name != key})
+    removed = parse(delete_property(after, key))
+    assert key not in removed.properties
+    assert removed.source[removed.body.start :] == note.source[note.body.start :]
+
+
+@given(values)
+def test_any_value_can_be_set_in_a_new_note(value: object) -> None:
+    assert repr(parse(set_property(parse("正文".encode()), "键", value)).properties["键"]) == repr(value)
+
+
+plain = st.text("ab1.-_ ,:#'\"[]{}!&*?|>%@`\\/茶\t", max_size=12)
+yaml_lines = st.lists(
+    st.one_of(
+        st.builds("{}: {}\n".format, st.sampled_from(["a", "b-c", "茶", "d"]), plain),
+        plain.map(lambda text: text + "\n"),
+    ),
+    max_size=4,
+).map("".join)
+
+
+@given(yaml_lines)
+def test_the_short_way_through_yaml_reads_the_same(text: str) -> None:
+    short, long = read_yaml(text), read_yaml(text, with_entries=True)
+    assert repr(short.data) == repr(long.data)
+    assert short.complaints == long.complaints
