@@ -1,0 +1,204 @@
+"""One open vault with everything that works on it, and the one way to run an operation there.
+
+Owns the wiring and the lifecycle: what is started in which order, and closed in reverse. The only module that knows
+every room below; knows no face.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from reme.catalog import Catalog, Operation, add_tools, valid_arguments
+from reme.clock import Clock, zone_named
+from reme.config import DreamOptions, MemoryOptions, Settings, load_settings
+from reme.errors import Refused, ReMeError, Unavailable
+from reme.index import Index, IndexDamaged, open_index
+from reme.state import State
+from reme.tools import Caller, Workspace
+from reme.vault import Role, Vault
+
+__all__ = ["App", "build_catalog", "open_vault"]
+
+_SUMMARY_LENGTH = 200
+
+
+class App:
+    """An open vault. Made by ``open_vault``; a context manager that closes what was opened, in reverse.
+
+    Attributes:
+        vault: The files.
+        index: Their projection.
+        state: The run log.
+        settings: The settings in force.
+        catalog: Every operation that may be called.
+        notices: What a person should know of how the vault was opened.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        index: Index,
+        state: State,
+        settings: Settings,
+        catalog: Catalog,
+        notices: tuple[str, ...],
+        started: contextlib.ExitStack,
+    ) -> None:
+        self.vault = vault
+        self.index = index
+        self.state = state
+        self.settings = settings
+        self.catalog = catalog
+        self.notices = notices
+        self._started = started
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close everything, last opened first. Idempotent."""
+        self._started.close()
+
+    def call(self, name: str, arguments: Mapping[str, object], *, role: Role, actor: str) -> Any:
+        """Run one operation and return its result.
+
+        Args:
+            name: The operation's name.
+            arguments: What the caller gave, as it came.
+            role: With whose rights.
+            actor: For people to read: ``cli``, ``mcp:claude-code``.
+
+        Raises:
+            ReMeError: Typed, from the checks and from the operation. Anything else that is raised is a bug.
+        """
+        operation = self.catalog[name]
+        valid = valid_arguments(operation, arguments)
+        if role not in operation.roles:
+            raise Refused(
+                f"{operation.name} is not for the role {role}", hint=f"It is for: {_listed(operation.roles)}."
+            )
+        workspace = self.workspace(role, actor)
+        if operation.effects == "read":
+            try:
+                return self._run(operation, workspace, valid)
+            except IndexDamaged:  # it has been emptied and is built again from the files
+                return self._run(operation, workspace, valid)
+        return self._run_logged(operation, workspace, valid)
+
+    def workspace(self, role: Role, actor: str) -> Workspace:
+        """The vault as one caller sees it in a run of its own."""
+        caller = Caller(role=role, actor=actor, run=self.vault.new_id())
+        return Workspace(self.vault, self.index, self.state, self.vault.clock, self.settings.search, caller)
+
+    def _run(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
+        try:
+            if operation.reasons:
+                import asyncio
+
+                from reme.reason import OfflineReasoner
+
+                return asyncio.run(operation.function(workspace, OfflineReasoner(), **arguments))
+            return operation.function(workspace, **arguments)
+        except OSError as error:
+            name = Path(str(error.filename)).name if error.filename else "the vault"
+            raise Unavailable(
+                f"{name}: {error.strerror or error}", hint="Check the disk and its permissions."
+            ) from error
+
+    def _run_logged(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
+        """Run what may write, between two entries in the run log. The second may be lost, the result never is."""
+        caller, clock = workspace.caller, workspace.clock
+        self.state.begin(caller.run, operation.name, caller.actor, caller.role, clock.now())
+        outcome, summary = "bug", ""
+        try:
+            result = self._run(operation, workspace, arguments)
+            outcome, summary = "ok", operation.text(result)
+            return result
+        except ReMeError as error:
+            outcome, summary = error.kind, error.message
+            raise
+        finally:
+            with contextlib.suppress(Unavailable):
+                self.state.finish(caller.run, outcome, _first_line(summary), clock.now())
+
+
+def build_catalog(settings: Settings) -> Catalog:
+    """Every operation: the tools, then the actions, which are loaded only when one is asked for."""
+    return Catalog(add_tools, lambda catalog: _add_actions(catalog, settings))
+
+
+def _add_actions(catalog: Catalog, settings: Settings) -> None:
+    from reme.actions import BUCKET_PRESETS, ActionSettings, DreamSettings, MemorySettings, register
+    from reme.reason import Bucket
+
+    digest = settings.digest
+    own = tuple(Bucket(name, description) for name, description in digest.buckets.items())
+    dream = DreamSettings(buckets=own or BUCKET_PRESETS[digest.preset], fallback=digest.fallback)
+    chosen = ActionSettings(
+        memory=replace(MemorySettings(), **_set(settings.memory)), dream=replace(dream, **_set(settings.dream))
+    )
+    register(catalog, chosen)
+
+
+def _set(options: MemoryOptions | DreamOptions) -> dict[str, Any]:
+    """The options that are set."""
+    return {name: value for name, value in asdict(options).items() if value is not None}
+
+
+def open_vault(root: Path, *, settings: Settings | None = None, instant: Callable[[], datetime] | None = None) -> App:
+    """Open a vault. Nothing is created but ``.reme/`` and what belongs there.
+
+    Args:
+        root: Its folder.
+        settings: Instead of those that its ``reme.yaml`` and the environment give.
+        instant: Tells the present instant, instead of the machine's time.
+
+    Raises:
+        ConfigError: If there is no folder, or a setting is wrong.
+        Unavailable: If something that is needed cannot be opened; what was opened before is closed again.
+    """
+    settings = settings or load_settings(root)
+    clock = Clock(zone_named(settings.vault.timezone), instant or _now)
+    with contextlib.ExitStack() as started:
+        vault = Vault(root, layout=settings.folders, clock=clock, lock_timeout=settings.vault.lock_timeout)
+        started.callback(vault.close)
+        state = State(vault.state_dir / "state.db")
+        started.callback(state.close)
+        folder, notices = _index_folder(vault.state_dir, started)
+        index = open_index(folder / "index.db", settings.folders, settings.index)
+        started.callback(index.close)
+        catalog = build_catalog(settings)
+        return App(vault, index, state, settings, catalog, notices, started.pop_all())
+
+
+def _index_folder(state_dir: Path, started: contextlib.ExitStack) -> tuple[Path, tuple[str, ...]]:
+    """Where the index may be kept: in a folder that is gone afterwards if the vault cannot be written."""
+    with contextlib.suppress(OSError):
+        state_dir.mkdir(exist_ok=True)
+        kept = state_dir / "index.db"
+        if os.access(state_dir, os.W_OK) and (not kept.exists() or os.access(kept, os.W_OK)):
+            return state_dir, ()
+    temporary = Path(tempfile.mkdtemp(prefix="reme-"))
+    started.callback(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary, (f"{state_dir} cannot be written, so the index is made anew and thrown away",)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _listed(roles: frozenset[Role]) -> str:
+    return ", ".join(sorted(roles))
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0][:_SUMMARY_LENGTH]

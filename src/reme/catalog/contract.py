@@ -1,0 +1,180 @@
+"""What goes into an operation and what comes out, checked and described from the annotations alone.
+
+Owns the one validation that every face uses, which is pydantic's, and the JSON form of results.
+"""
+
+import inspect
+import json
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from datetime import date
+from functools import cache
+from typing import Any, Final, cast
+
+from reme.catalog.operation import Operation, Parameter, nearest
+from reme.errors import InvalidInput
+
+__all__ = ["as_json", "input_schema", "output_schema", "valid_arguments"]
+
+_SHOWN: Final = 60
+
+
+def valid_arguments(operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments to call an operation's function with; defaults are left to the function.
+
+    Strings stay strings. A list may also be given as a JSON list in a string, or as one plain string. Null stands for
+    "not given" where a parameter has a default.
+
+    Raises:
+        InvalidInput: Naming every parameter that is unknown, missing or unacceptable, its value, and the way out.
+    """
+    parameters = {parameter.name: parameter for parameter in operation.parameters}
+    arguments: dict[str, Any] = {}
+    problems: list[tuple[str, str, str]] = []
+    for name, value in given.items():
+        if (parameter := parameters.get(name)) is None:
+            problems.append((name, f"{operation.name} has no parameter {name!r}", nearest(name, parameters)))
+        elif value is not None or parameter.required:
+            accepted, problem = _accept(parameter, value)
+            if problem:
+                problems.append((name, problem, _way_out(parameter)))
+            else:
+                arguments[name] = accepted
+    missing = [parameter for parameter in parameters.values() if parameter.required and parameter.name not in given]
+    problems += [(parameter.name, f"{parameter.name} is missing", _way_out(parameter)) for parameter in missing]
+    if problems:
+        raise InvalidInput(
+            "; ".join(message for _, message, _ in problems),
+            hint=" ".join(dict.fromkeys(hint for *_, hint in problems if hint)),
+            details={"operation": operation.name, "parameters": [name for name, *_ in problems]},
+        )
+    return arguments
+
+
+def _accept(parameter: Parameter, value: object) -> tuple[Any, str]:
+    """The value in the parameter's type, or the problem with it in words."""
+    if isinstance(value, str) and value.isprintable() and parameter.takes_any_text:
+        return value, ""  # so that the commonest calls need not load pydantic
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(parameter.annotation).validate_python(_listed(parameter, value)), ""
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        place = "".join(f"[{step}]" for step in first["loc"] if isinstance(step, int))
+        reason = first["msg"][:1].lower() + first["msg"][1:]
+        return None, f"{parameter.name}{place}: {_short(first['input'])} is not acceptable: {reason}"
+
+
+def _listed(parameter: Parameter, value: object) -> object:
+    if not (parameter.is_list and isinstance(value, str)):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            decoded = json.loads(value)
+        except ValueError:
+            return [value]
+        if isinstance(decoded, list):
+            return cast("list[object]", decoded)
+    return [value]
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+
+
+def _way_out(parameter: Parameter) -> str:
+    described = parameter.description.rstrip(".")
+    allowed = f" One of {', '.join(parameter.choices)}." if parameter.choices else ""
+    return f"{parameter.name}: {described}.{allowed}" if described else allowed.strip()
+
+
+@cache
+def _adapter(annotation: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(annotation)
+
+
+def input_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON schema (2020-12) of an operation's arguments: one object, nothing beside its parameters."""
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    for parameter in operation.parameters:
+        schema = _untitled(_adapter(parameter.annotation).json_schema())
+        definitions |= schema.pop("$defs", {})
+        if parameter.description:
+            schema["description"] = parameter.description
+        if not parameter.required and parameter.default is not None:
+            schema["default"] = _plain(parameter.default)
+        properties[parameter.name] = schema
+    whole: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := [parameter.name for parameter in operation.parameters if parameter.required]:
+        whole["required"] = required
+    if definitions:
+        whole["$defs"] = definitions
+    return whole
+
+
+def output_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON schema (2020-12) of what ``as_json`` gives for an operation's result: one object."""
+    return _untitled(_adapter(_described(operation)).json_schema(mode="serialization"))
+
+
+def as_json(result: Any) -> dict[str, Any]:
+    """A result in JSON's own types, as ``output_schema`` describes it.
+
+    Not a number becomes null, an undecodable character a question mark, a set a sorted list.
+    """
+    document = _plain(result)
+    if not isinstance(document, dict):
+        raise TypeError(f"a result is a dataclass, not {type(result).__name__}")
+    return cast("dict[str, Any]", document)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            entries = cast("Mapping[Any, Any]", value).items()
+            return {_plain(str(key)): _plain(item) for key, item in entries}
+        case list() | tuple():
+            return [_plain(item) for item in cast("Sequence[Any]", value)]
+        case set() | frozenset():
+            return [_plain(item) for item in sorted(cast("Set[Any]", value))]
+        case date():
+            return value.isoformat()
+        case _ if is_dataclass(value):
+            return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        case _:
+            raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _described(operation: Operation) -> Any:
+    if operation.result is None or operation.result is inspect.Signature.empty:
+        raise TypeError(f"operation {operation.name!r} has no result type")
+    return operation.result
+
+
+def _untitled(schema: Any) -> Any:
+    """A schema without the titles that pydantic derives from names, which only cost a model's attention."""
+    if isinstance(schema, list):
+        return [_untitled(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    cleaned: dict[str, Any] = {}
+    for key, value in cast("dict[str, Any]", schema).items():
+        if key in ("properties", "$defs"):
+            cleaned[key] = {name: _untitled(item) for name, item in value.items()}
+        elif key in ("default", "const", "enum", "examples"):
+            cleaned[key] = value
+        elif not (key == "title" and isinstance(value, str)):
+            cleaned[key] = _untitled(value)
+    return cleaned

@@ -1,0 +1,205 @@
+"""The catalogue: one entry per operation, from which every face is generated.
+
+Owns what an operation is and how its parameters are read off its function. Knows no face, and no operation by name.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from reme.errors import InvalidInput
+from reme.vault import Role
+
+__all__ = ["EVERYONE", "Catalog", "Cost", "Effects", "Group", "Operation", "Parameter", "nearest"]
+
+Effects = Literal["read", "write", "destructive"]
+Cost = Literal["cheap", "slow", "model"]
+Group = Literal["ask", "files", "properties", "daily", "health", "learn", "review", "index"]
+
+EVERYONE: frozenset[Role] = frozenset({"agent", "curator", "person"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation.
+
+    Attributes:
+        name: As in the function; faces spell it their own way (``--start-date`` on a command line).
+        annotation: Its type with constraints, as pydantic reads it.
+        description: What to give, one line.
+        default: Its default, or ``inspect.Parameter.empty`` where it must be given.
+    """
+
+    name: str
+    annotation: Any
+    description: str
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types that a value may have, bare of annotations and without None."""
+        return tuple(kind for kind in _alternatives(self.annotation) if kind is not types.NoneType)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is either on or off."""
+        return self.types == (bool,)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it takes several values, and never a single string as such."""
+        kinds = self.types
+        return str not in kinds and any(get_origin(kind) in (list, tuple, set, frozenset, Sequence) for kind in kinds)
+
+    @property
+    def takes_any_text(self) -> bool:
+        """Whether every string is acceptable, none of its own accord turned into something else."""
+        return str in self.types and all(isinstance(mark, str) for mark in _marks(self.annotation))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The only values that are accepted, for a list those of its items; empty where there is no such limit."""
+        kinds = self.types
+        if self.is_list:
+            kinds = tuple(item for kind in kinds for arg in get_args(kind)[:1] for item in _alternatives(arg))
+        if all(get_origin(kind) is Literal for kind in kinds):
+            return tuple(str(value) for kind in kinds for value in get_args(kind))
+        return ()
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return tuple(kind for member in get_args(annotation) for kind in _alternatives(member))
+    return (annotation,)
+
+
+def _marks(annotation: Any) -> tuple[Any, ...]:
+    """What an annotation says beside the type."""
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        return (*marks, *_marks(inner))
+    return tuple(mark for member in get_args(annotation) for mark in _marks(member))
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A thing that ReMe can be asked to do, on every face alike.
+
+    Attributes:
+        name: Snake-case name, unique.
+        group: Where help lists it.
+        function: ``function(workspace, **parameters)``, or, where ``reasons``, a coroutine function
+            ``function(workspace, reasoner, **parameters)``. Each parameter is annotated
+            ``Annotated[type, "description", *constraints]``.
+        effects: Whether it reads, writes, or may replace or remove what was there.
+        text: Its result in words, for a terminal and for a model.
+        positional: Optional parameters that a command line takes by position too, behind those that must be given.
+        roles: Who may call it at all.
+        tool: Whether the hosts of agents are offered it.
+        idempotent: Whether asking twice comes to the same as asking once.
+        cost: How long it may take.
+        reasons: Whether it takes the reasoner.
+    """
+
+    name: str
+    group: Group
+    function: Callable[..., Any]
+    effects: Effects
+    text: Callable[[Any], str]
+    positional: tuple[str, ...] = ()
+    roles: frozenset[Role] = EVERYONE
+    tool: bool = True
+    idempotent: bool = False
+    cost: Cost = "cheap"
+    reasons: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the function's docstring, on one line."""
+        return " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a caller gives: the function's parameters behind the workspace and the reasoner."""
+        hints = get_type_hints(self.function, include_extras=True)
+        given = list(inspect.signature(self.function).parameters.values())[2 if self.reasons else 1 :]
+        return tuple(_parameter(p.name, hints[p.name], p.default) for p in given)
+
+    @property
+    def result(self) -> Any:
+        """The type of the result."""
+        return get_type_hints(self.function, include_extras=True)["return"]
+
+
+def _parameter(name: str, hint: Any, default: Any) -> Parameter:
+    texts = [m for m in get_args(hint)[1:] if isinstance(m, str)] if get_origin(hint) is Annotated else []
+    return Parameter(name, hint, texts[0] if texts else "", default)
+
+
+class Catalog:
+    """Operations by name, in the order in which they were added.
+
+    Args:
+        sources: Functions that add operations. One is called only when something is asked for that those before it have
+            not added, so that a single operation costs no more than its own source.
+    """
+
+    def __init__(self, *sources: "Callable[[Catalog], None]") -> None:
+        self._operations: dict[str, Operation] = {}
+        self._sources = list(sources)
+
+    def add(self, *operations: Operation) -> None:
+        """Add operations.
+
+        Raises:
+            ValueError: If a name is taken, naming both owners.
+        """
+        for operation in operations:
+            if (taken := self._operations.get(operation.name)) is not None:
+                owners = f"{taken.function.__module__} and {operation.function.__module__}"
+                raise ValueError(f"operation {operation.name!r} is defined twice, by {owners}")
+            self._operations[operation.name] = operation
+
+    def get(self, name: str) -> Operation | None:
+        """The operation of this name, if there is one; dashes count as underscores."""
+        name = name.replace("-", "_")
+        while name not in self._operations and self._sources:
+            self._sources.pop(0)(self)
+        return self._operations.get(name)
+
+    def __getitem__(self, name: str) -> Operation:
+        """The operation of this name.
+
+        Raises:
+            InvalidInput: If there is none, with the nearest name.
+        """
+        if (operation := self.get(name)) is None:
+            raise InvalidInput(f"there is no operation {name!r}", hint=nearest(name, self._operations))
+        return operation
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name) is not None
+
+    def __iter__(self) -> Iterator[Operation]:
+        while self._sources:
+            self._sources.pop(0)(self)
+        return iter(self._operations.values())
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The way out of a misspelt name, as a sentence: the nearest of the names that exist, else all of them."""
+    import difflib
+
+    known = sorted(names)
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."

@@ -1,0 +1,286 @@
+"""Settings: defaults, then the vault's ``reme.yaml``, then the environment; and which vault is meant.
+
+Owns the file's format and is the only module that reads the environment. Knows no operation and no face.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, cast, get_type_hints
+
+from reme.clock import zone_named
+from reme.errors import ConfigError
+from reme.index import IndexSettings
+from reme.search import SearchSettings
+from reme.vault import Layout
+
+__all__ = [
+    "CONFIG_NAME",
+    "STATE_NAME",
+    "DigestSettings",
+    "DreamOptions",
+    "MemoryOptions",
+    "Settings",
+    "VaultSettings",
+    "create_vault",
+    "find_root",
+    "load_settings",
+]
+
+CONFIG_NAME: Final = "reme.yaml"
+STATE_NAME: Final = ".reme"
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSettings:
+    """The vault itself.
+
+    Attributes:
+        timezone: IANA name of the zone in which days begin and end; the system's where none is set.
+        lock_timeout: Seconds to wait for another process that writes.
+    """
+
+    timezone: str = ""
+    lock_timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class DigestSettings:
+    """How knowledge is filed.
+
+    Attributes:
+        preset: A named set of buckets.
+        buckets: The buckets, name to description, instead of the preset's.
+        fallback: The bucket of what fits none; its folder is made only when used.
+    """
+
+    preset: Literal["three", "six"] = "three"
+    buckets: dict[str, str] = field(default_factory=dict[str, str])
+    fallback: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOptions:
+    """What may be set of ``auto_memory``; None leaves its own default."""
+
+    open_days: int | None = None
+    open_events: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DreamOptions:
+    """What may be set of ``auto_dream``; None leaves its own default."""
+
+    scan_days: int | None = None
+    max_units: int | None = None
+    candidates: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set, by section of ``reme.yaml``."""
+
+    vault: VaultSettings = field(default_factory=VaultSettings)
+    folders: Layout = field(default_factory=Layout)
+    digest: DigestSettings = field(default_factory=DigestSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    memory: MemoryOptions = field(default_factory=MemoryOptions)
+    dream: DreamOptions = field(default_factory=DreamOptions)
+
+
+def find_root(given: str | None, start: Path, environment: Mapping[str, str] | None = None) -> Path:
+    """The folder of the vault that is meant.
+
+    Args:
+        given: What the caller named, else ``REME_VAULT``, else the nearest of ``start`` and its parents that holds
+            ``reme.yaml`` or ``.reme/``.
+        start: Where to look from.
+        environment: Instead of the process's.
+
+    Raises:
+        ConfigError: If the named folder is not there, or none is found.
+    """
+    named, origin = given, "--vault"
+    if not named:
+        named, origin = (os.environ if environment is None else environment).get("REME_VAULT", ""), "REME_VAULT"
+    if named:
+        root = Path(named).expanduser()
+        if not root.is_dir():
+            problem = "is not a folder" if root.exists() else "does not exist"
+            raise ConfigError(
+                f"the vault {named!r} ({origin}) {problem}",
+                hint=f"Make one with: reme init {named}",
+                details={"vault": named},
+            )
+        return root.resolve()
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / CONFIG_NAME).is_file() or (folder / STATE_NAME).is_dir():
+            return folder
+    raise ConfigError(
+        f"there is no vault at {start} or above it",
+        hint="Make one here with: reme init . Or name one with --vault DIR or REME_VAULT.",
+    )
+
+
+def load_settings(root: Path | None, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in force in a vault; of no vault in particular, the defaults and the environment's.
+
+    A variable ``REME_<SECTION>_<KEY>`` such as ``REME_VAULT_TIMEZONE`` goes before the file.
+
+    Raises:
+        ConfigError: For a file that is no YAML mapping, an unknown key (with the nearest one), or a value of the wrong
+            kind, each naming the place.
+    """
+    environment = os.environ if environment is None else environment
+    document = _read_document(root / CONFIG_NAME) if root else {}
+    settings: Settings = _section(Settings, document, "", environment)
+    zone = settings.vault.timezone or system_zone(environment)
+    zone_named(zone)
+    return replace(settings, vault=replace(settings.vault, timezone=zone))
+
+
+def _read_document(path: Path) -> dict[str, object]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be read: {error.strerror}", details={"path": str(path)}) from error
+    import yaml
+
+    try:
+        document: object = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path.name}, line {mark.line + 1}" if mark else path.name
+        problem = getattr(error, "problem", None) or str(error)
+        raise ConfigError(f"{place}: this is not valid YAML: {problem}", hint="Correct the line.") from error
+    return _mapping(document, "the file")
+
+
+def _mapping(document: object, name: str) -> dict[str, object]:
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise ConfigError(f"{CONFIG_NAME}: {name} must be a mapping of keys to values, not {document!r}")
+    return {str(key): value for key, value in cast("dict[object, object]", document).items()}
+
+
+def _section(kind: type[Any], document: Mapping[str, object], prefix: str, environment: Mapping[str, str]) -> Any:
+    """Build one dataclass of settings from its part of the document and from the environment."""
+    known = [item.name for item in fields(kind)]
+    for key in document:
+        if key not in known:
+            raise _unknown(prefix + key, [prefix + name for name in known])
+    hints = get_type_hints(kind, include_extras=True)
+    values: dict[str, Any] = {}
+    for name in known:
+        place = prefix + name
+        if is_dataclass(hints[name]):
+            part = _mapping(document.get(name), place)
+            values[name] = _section(cast("type[Any]", hints[name]), part, f"{place}.", environment)
+        elif (override := environment.get(f"REME_{place.replace('.', '_').upper()}")) is not None:
+            values[name] = _typed(hints[name], override, place)
+        elif document.get(name) is not None:
+            values[name] = _typed(hints[name], document[name], place)
+        if isinstance(values.get(name), Mapping):  # one key set is not all the others unset
+            values[name] = {**getattr(kind(), name), **values[name]}
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise ConfigError(f"{prefix.rstrip('.') or CONFIG_NAME}: {error}") from error
+
+
+def _typed(hint: Any, value: object, place: str) -> Any:
+    if hint is str and isinstance(value, str):
+        return value
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"]
+        raise ConfigError(f"{place}: {value!r} is not acceptable: {reason[:1].lower()}{reason[1:]}") from error
+
+
+def _unknown(place: str, known: list[str]) -> ConfigError:
+    import difflib
+
+    close = difflib.get_close_matches(place, known, n=1)
+    hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+    return ConfigError(f"{CONFIG_NAME}: there is no setting {place}", hint=hint, details={"setting": place})
+
+
+def system_zone(environment: Mapping[str, str]) -> str:
+    """The IANA name of the machine's timezone, or ``UTC`` where it tells none."""
+    candidates = [environment.get("TZ", "").removeprefix(":")]
+    localtime = Path("/etc/localtime")
+    if localtime.is_symlink():
+        candidates.append(str(localtime.readlink()).rpartition("zoneinfo/")[2])
+    named = Path("/etc/timezone")
+    if named.is_file():
+        candidates.append(named.read_text(encoding="utf-8", errors="replace").strip())
+    for candidate in candidates:
+        if candidate and _is_zone(candidate):
+            return candidate
+    return "UTC"
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        zone_named(name)
+    except ConfigError:
+        return False
+    return True
+
+
+_TEMPLATE: Final = """\
+# Settings of this vault. Every line that is commented out shows a default.
+
+vault:
+  timezone: {timezone:<19} # days begin and end in this zone
+
+# folders:                    # where things are kept
+#   resource: resource        # raw material, written once
+#   daily: daily              # what happened, by day
+#   digest: digest            # what was learnt
+#   session: session          # source dialogues
+#   archive: archive
+#   audit: audit              # reports, and the ledger
+
+# digest:
+#   preset: three             # personal, procedure, wiki; or six: concept, procedure, entity, observation, preference
+#   fallback: unknown         # the bucket of what fits none
+#   buckets:                  # your own instead of a preset
+#     recipe: Dishes and how they are made.
+"""
+
+
+def create_vault(root: Path, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Make a folder a vault: ``reme.yaml`` and ``.reme/.gitignore``, each only where it is not there already.
+
+    Returns:
+        The names of the files that were made.
+
+    Raises:
+        ConfigError: If the place is not a folder or cannot be written.
+    """
+    settings = _TEMPLATE.format(timezone=system_zone(os.environ if environment is None else environment))
+    made: list[str] = []
+    try:
+        for name, text in ((CONFIG_NAME, settings), (f"{STATE_NAME}/.gitignore", "*\n")):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with path.open("x", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+            except FileExistsError:
+                continue
+            made.append(name)
+    except OSError as error:
+        raise ConfigError(
+            f"{root} cannot be made a vault: {error.strerror}", hint="Name a folder that you may write to."
+        ) from error
+    return tuple(made)

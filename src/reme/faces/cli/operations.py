@@ -1,0 +1,194 @@
+"""Operations as commands: parameters become arguments and options, results become text or JSON.
+
+Owns the translation only: what is acceptable is decided by the catalogue, as on every other face.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+import click
+from click.shell_completion import CompletionItem
+
+from reme.app import build_catalog, open_vault
+from reme.catalog import Catalog, Operation, Parameter, as_json
+from reme.config import Settings
+from reme.errors import ConfigError, InvalidInput, NotFound, Unavailable
+from reme.faces.cli.invocation import Invocation, common_options
+
+__all__ = ["catalog", "command_for"]
+
+_PATHS: Final = frozenset({"path", "paths", "source", "target", "folder", "folders", "seeds"})
+"""Names of parameters that a shell completes from the vault's files."""
+_FROM_STDIN: Final = frozenset({"content"})
+"""Names of parameters that are read from standard input where they are given as ``-``."""
+_FROM_FILE: Final = frozenset({"messages"})
+"""Names of parameters for which a file is given instead, or ``-`` for standard input."""
+
+
+@cache
+def catalog() -> Catalog:
+    """The operations that there are commands for."""
+    return build_catalog(Settings())
+
+
+def command_for(operation: Operation) -> click.Command:
+    """The command that stands for an operation."""
+    given = {parameter.name: parameter for parameter in operation.parameters}
+    positional = [name for name, parameter in given.items() if parameter.required or name in operation.positional]
+    arguments = [_argument(given[name], is_last=name == positional[-1]) for name in positional]
+    options = [_option(parameter) for name, parameter in given.items() if name not in positional]
+    described = [(name.upper(), _help(given[name])) for name in positional]
+    return _OperationCommand(
+        operation.name,
+        params=[*arguments, *options, *common_options()],
+        callback=_runner(operation),
+        help=operation.summary,
+        described=described,
+    )
+
+
+class _OperationCommand(click.Command):
+    """A command whose help describes its positional arguments too."""
+
+    def __init__(self, *args: Any, described: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._described = described
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self._described:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self._described)
+        super().format_options(ctx, formatter)
+
+
+def _argument(parameter: Parameter, *, is_last: bool) -> click.Parameter:
+    return click.Argument(
+        [parameter.name],
+        required=parameter.required,
+        nargs=-1 if parameter.is_list and is_last else 1,
+        type=click.Path(allow_dash=True) if parameter.name in _FROM_FILE else str,
+        shell_complete=_completer(parameter),
+    )
+
+
+def _option(parameter: Parameter) -> click.Parameter:
+    spelling = "--" + parameter.name.replace("_", "-")
+    if parameter.is_flag:
+        spelling = f"{spelling}/--no-{spelling[2:]}" if parameter.default is True else spelling
+        return click.Option([spelling, parameter.name], is_flag=True, default=None, help=_help(parameter))
+    return click.Option(
+        [spelling, parameter.name],
+        multiple=parameter.is_list,
+        metavar=_metavar(parameter),
+        help=_help(parameter),
+        shell_complete=_completer(parameter),
+    )
+
+
+def _help(parameter: Parameter) -> str:
+    text = parameter.description.rstrip(".")
+    if parameter.name in _FROM_FILE:
+        text += "; give the file's name, or - for standard input"
+    if parameter.name in _FROM_STDIN:
+        text += "; - reads it from standard input"
+    if parameter.is_list:
+        text += "; may be given several times"
+    if parameter.required or parameter.default in (None, False, True, "", ()) or parameter.is_list:
+        return f"{text}."
+    return f"{text}. [default: {parameter.default}]"
+
+
+def _metavar(parameter: Parameter) -> str:
+    if parameter.choices:
+        return f"[{'|'.join(parameter.choices)}]"
+    return "N" if int in parameter.types else "TEXT"
+
+
+def _completer(parameter: Parameter) -> Callable[..., list[CompletionItem[str]]] | None:
+    if parameter.choices:
+
+        def complete(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+            return [CompletionItem(choice) for choice in parameter.choices if choice.startswith(incomplete)]
+
+        return complete
+    return _complete_path if parameter.name in _PATHS else None
+
+
+def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Files and folders of the vault that begin like this, one level at a time."""
+    try:
+        root = ctx.ensure_object(Invocation).root()
+    except ConfigError:
+        return []
+    folder, _, beginning = incomplete.rpartition("/")
+    if folder.startswith("/") or ".." in folder.split("/"):
+        return []
+    found: list[CompletionItem[str]] = []
+    try:
+        with os.scandir(root / folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if entry.name.startswith(beginning) and not entry.name.startswith("."):
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    found.append(CompletionItem(path + "/" if entry.is_dir() else path))
+    except OSError:
+        return []
+    return found
+
+
+def _runner(operation: Operation) -> Callable[..., None]:
+    @click.pass_obj
+    def run(invocation: Invocation, /, **values: Any) -> None:
+        arguments = _given(operation, values)
+        with open_vault(invocation.root()) as app:
+            for notice in app.notices:
+                invocation.output.notice(notice)
+            result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
+        if invocation.output.as_json:
+            invocation.output.document(as_json(result))
+        else:
+            invocation.output.text(operation.text(result))
+
+    return run
+
+
+def _given(operation: Operation, values: dict[str, Any]) -> dict[str, object]:
+    """What was really given, with what is to be read from standard input or a file read."""
+    given: dict[str, object] = {}
+    for parameter in operation.parameters:
+        value: Any = values.get(parameter.name)
+        if value is None or value == ():
+            continue
+        if parameter.name in _FROM_FILE:
+            value = _read_file(value)
+        elif parameter.name in _FROM_STDIN and value == "-":
+            value = _read_stdin()
+        elif isinstance(value, tuple):
+            value = list(cast("tuple[str, ...]", value))
+        given[parameter.name] = value
+    return given
+
+
+def _read_stdin() -> str:
+    return _decoded(sys.stdin.buffer.read(), "standard input")
+
+
+def _read_file(name: str) -> str:
+    if name == "-":
+        return _read_stdin()
+    try:
+        return _decoded(Path(name).read_bytes(), name)
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {name}", details={"path": name}) from None
+    except OSError as error:
+        raise Unavailable(f"{name} cannot be read: {error.strerror}", details={"path": name}) from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not UTF-8 text: byte {error.start} is not", details={"path": name}) from None

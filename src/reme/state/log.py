@@ -1,0 +1,181 @@
+"""The run log in SQLite: opened when first needed, created only by the first write.
+
+Every write is one short ``BEGIN IMMEDIATE`` transaction, so any number of processes may share the file.
+"""
+
+import contextlib
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+import apsw
+
+from reme.errors import Unavailable
+from reme.state.runs import Run
+
+__all__ = ["State"]
+
+_T = TypeVar("_T")
+_Connection = Any  # apsw's own type, whose stubs need a later Python than the oldest we support
+_BUSY_MS: Final = 10_000
+_VERSION: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE run(
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    operation TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    role TEXT NOT NULL,
+    started TEXT NOT NULL,
+    finished TEXT,
+    outcome TEXT NOT NULL DEFAULT '',
+    summary TEXT NOT NULL DEFAULT ''
+) STRICT;
+"""
+
+
+class State:
+    """The state of one vault on one machine, in one file.
+
+    A file that is no database of ours is set aside under a new name and replaced, since all that it holds may be lost.
+
+    Args:
+        path: Where ``state.db`` is or will be. Nothing is created before something is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: _Connection | None = None
+
+    def begin(self, run: str, operation: str, actor: str, role: str, at: datetime) -> None:
+        """Record that a run begins.
+
+        Raises:
+            Unavailable: If the file cannot be written.
+        """
+        self._write(
+            "INSERT INTO run(id, operation, actor, role, started) VALUES (?, ?, ?, ?, ?)",
+            (run, operation, actor, role, at.isoformat()),
+        )
+
+    def finish(self, run: str, outcome: str, summary: str, at: datetime) -> None:
+        """Record how a run ended; nothing happens for a run that never began.
+
+        Raises:
+            Unavailable: If the file cannot be written.
+        """
+        self._write(
+            "UPDATE run SET outcome = ?, summary = ?, finished = ? WHERE id = ?",
+            (outcome, summary, at.isoformat(), run),
+        )
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The latest runs, newest first; none where no log was ever written.
+
+        Raises:
+            Unavailable: If the file is there and cannot be read.
+        """
+        if self._connection is None and not self.path.exists():
+            return []
+
+        def read(connection: _Connection) -> list[Run]:
+            rows = connection.execute(
+                "SELECT id, operation, actor, role, started, finished, outcome, summary FROM run"
+                " ORDER BY seq DESC LIMIT ?",
+                (limit,),
+            )
+            return [_run(row) for row in rows]
+
+        return self._with_connection(read)
+
+    def close(self) -> None:
+        """Close the file; a later call opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _write(self, statement: str, values: tuple[str, ...]) -> None:
+        def write(connection: _Connection) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                connection.execute(statement, values)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+        self._with_connection(write)
+
+    def _with_connection(self, action: Callable[[_Connection], _T]) -> _T:
+        """Run an action on the open file; on one that turns out to be damaged, once more on a fresh one."""
+        try:
+            try:
+                return action(self._open())
+            except (apsw.NotADBError, apsw.CorruptError):
+                self.close()
+                _set_aside(self.path)
+                return action(self._open())
+        except (apsw.Error, OSError) as error:
+            raise Unavailable(
+                f"{self.path}: the log of runs cannot be used ({error})",
+                hint="Check that the folder is writable, on a disk with room; the file itself may be deleted.",
+                details={"path": self.path.name},
+            ) from error
+
+    def _open(self) -> _Connection:
+        if self._connection is None:
+            self._connection = _connect(self.path)
+        return self._connection
+
+
+def _connect(path: Path) -> _Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection: _Connection = apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(_BUSY_MS)
+        if _version(connection) == 0:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            if _version(connection) == 0:
+                connection.execute(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+            connection.execute("COMMIT")
+        if (version := _version(connection)) != _VERSION:
+            raise apsw.CorruptError(f"it has format {version} instead of {_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _version(connection: _Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchall()[0][0] or 0)
+
+
+def _set_aside(path: Path) -> None:
+    """Move a damaged file to ``state.db.damaged`` (replacing an older one) and drop what belonged to it."""
+    with contextlib.suppress(FileNotFoundError):
+        path.replace(path.with_name(path.name + ".damaged"))
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    run, operation, actor, role, started, finished, outcome, summary = row
+    return Run(
+        id=run,
+        operation=operation,
+        actor=actor,
+        role=role,
+        started=datetime.fromisoformat(started),
+        finished=datetime.fromisoformat(finished) if finished else None,
+        outcome=outcome,
+        summary=summary,
+    )

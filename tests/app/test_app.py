@@ -1,0 +1,158 @@
+"""An open vault: its lifecycle, and the one way to run an operation in it."""
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+import reme.app
+from reme.app import App, open_vault
+from reme.catalog import Operation
+from reme.errors import ConfigError, InvalidInput, Refused, Unavailable
+
+from ..catalog.toys import ECHO, Echo
+
+NOW = datetime(2026, 5, 15, 9, 30, tzinfo=UTC)
+
+
+def keep(workspace: Any, text: Annotated[str, "What to keep"]) -> Echo:
+    """Pretend to keep something."""
+    if text == "typed":
+        raise Refused("not this")
+    if text == "disk":
+        raise OSError(28, "No space left on device", "/secret/place/note.md")
+    if text == "bug":
+        raise ValueError("nobody foresaw it")
+    return Echo(f"kept {text}\nand more", (), 1, {"run": workspace.caller.run, "role": workspace.caller.role})
+
+
+async def think(workspace: Any, reasoner: Any, text: Annotated[str, "About what"]) -> Echo:
+    """Pretend to think."""
+    return Echo(f"{text} by {type(reasoner).__name__}", (), 1, {})
+
+
+KEEP = dataclasses.replace(ECHO, name="keep", function=keep, effects="write")
+THINK = Operation("think", "learn", think, "write", lambda result: result.text, reasons=True)
+PRIVATE = dataclasses.replace(ECHO, name="private", roles=frozenset({"person"}))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    (tmp_path / "note.md").write_text("# Tea\n")
+    with open_vault(tmp_path, instant=lambda: NOW) as opened:
+        opened.catalog.add(ECHO, KEEP, THINK, PRIVATE)
+        yield opened
+
+
+def test_a_read_is_answered_and_not_logged(app: App) -> None:
+    result = app.call("echo_back", {"text": "茶"}, role="agent", actor="test")
+    assert result.text == "茶"
+    assert app.state.runs() == []
+    assert not app.state.path.exists()
+
+
+def test_a_write_is_logged_with_its_run_and_outcome(app: App) -> None:
+    result = app.call("keep", {"text": "x"}, role="person", actor="test")
+    (run,) = app.state.runs()
+    assert (run.operation, run.actor, run.role, run.outcome, run.summary) == ("keep", "test", "person", "ok", "kept x")
+    assert result.extra == {"run": run.id, "role": "person"}
+    assert run.started == NOW
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "outcome"),
+    [("typed", Refused, "refused"), ("disk", Unavailable, "unavailable"), ("bug", ValueError, "bug")],
+)
+def test_what_fails_is_logged_too(app: App, text: str, error: type[Exception], outcome: str) -> None:
+    with pytest.raises(error):
+        app.call("keep", {"text": text}, role="agent", actor="test")
+    assert [run.outcome for run in app.state.runs()] == [outcome]
+
+
+def test_an_error_of_the_system_is_named_without_the_place(app: App) -> None:
+    with pytest.raises(Unavailable, match=r"^note\.md: No space left on device$"):
+        app.call("keep", {"text": "disk"}, role="agent", actor="test")
+
+
+def test_nothing_is_logged_of_what_was_not_begun(app: App) -> None:
+    with pytest.raises(InvalidInput):
+        app.call("keep", {}, role="agent", actor="test")
+    with pytest.raises(InvalidInput, match="there is no operation"):
+        app.call("kept", {}, role="agent", actor="test")
+    with pytest.raises(Refused, match="not for the role agent"):
+        app.call("private", {"text": "x"}, role="agent", actor="test")
+    assert app.state.runs() == []
+
+
+def test_a_reasoning_operation_gets_the_reasoner(app: App) -> None:
+    assert app.call("think", {"text": "tea"}, role="agent", actor="test").text == "tea by OfflineReasoner"
+
+
+def test_each_call_is_a_run_of_its_own(app: App) -> None:
+    runs = {app.call("keep", {"text": "x"}, role="agent", actor="test").extra["run"] for _ in range(5)}
+    assert len(runs) == 5
+
+
+def test_a_log_that_cannot_be_finished_does_not_lose_the_result(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise Unavailable("full")
+
+    monkeypatch.setattr(app.state, "finish", fail)
+    assert app.call("keep", {"text": "x"}, role="agent", actor="test").text.startswith("kept x")
+
+
+def test_opening_makes_nothing_but_the_state_folder(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("# Tea\n")
+    with open_vault(tmp_path):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".reme", "note.md"]
+
+
+def test_closing_twice_is_closing_once(tmp_path: Path) -> None:
+    app = open_vault(tmp_path)
+    with app:
+        app.close()
+    app.close()
+
+
+def test_a_failed_start_closes_what_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+
+    class Vault(reme.app.Vault):
+        def close(self) -> None:
+            closed.append("vault")
+            super().close()
+
+    class State(reme.app.State):
+        def close(self) -> None:
+            closed.append("state")
+            super().close()
+
+    def fail(*_: object) -> None:
+        raise Unavailable("no index today")
+
+    monkeypatch.setattr(reme.app, "Vault", Vault)
+    monkeypatch.setattr(reme.app, "State", State)
+    monkeypatch.setattr(reme.app, "open_index", fail)
+    with pytest.raises(Unavailable, match="no index today"):
+        open_vault(tmp_path)
+    assert closed == ["state", "vault"]
+
+
+def test_no_folder_is_no_vault(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        open_vault(tmp_path / "gone")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_the_state_cannot_be_kept_the_index_is_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reme.app.os, "access", lambda *_: False)
+    with open_vault(tmp_path) as app:
+        assert len(app.notices) == 1
+        assert "cannot be written" in app.notices[0]
+    assert not list(tmp_path.rglob("index.db*"))

@@ -1,0 +1,136 @@
+"""Settings: where they come from, what they may be, and which vault is meant."""
+
+from pathlib import Path
+
+import pytest
+
+from reme.config import Settings, create_vault, find_root, load_settings
+from reme.errors import ConfigError
+
+
+def vault(folder: Path, text: str) -> Path:
+    (folder / "reme.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, {"TZ": "Asia/Shanghai"})
+    assert settings.vault.timezone == "Asia/Shanghai"
+    assert settings.folders.daily == "daily"
+    assert (settings.digest.preset, settings.digest.fallback) == ("three", "unknown")
+
+
+def test_the_file_goes_before_the_defaults_and_the_environment_before_the_file(tmp_path: Path) -> None:
+    vault(tmp_path, "vault: {timezone: Europe/Berlin}\nfolders: {daily: 日记}\ndigest: {preset: six}\n")
+    assert load_settings(tmp_path, {}).vault.timezone == "Europe/Berlin"
+    assert load_settings(tmp_path, {}).folders.daily == "日记"
+    assert load_settings(tmp_path, {}).digest.preset == "six"
+    overridden = load_settings(tmp_path, {"REME_VAULT_TIMEZONE": "Asia/Tokyo", "REME_DREAM_MAX_UNITS": "9"})
+    assert (overridden.vault.timezone, overridden.dream.max_units) == ("Asia/Tokyo", 9)
+
+
+def test_buckets_of_ones_own(tmp_path: Path) -> None:
+    vault(tmp_path, "digest:\n  fallback: sonstiges\n  buckets:\n    rezept: Gerichte und wie sie gemacht werden.\n")
+    digest = load_settings(tmp_path, {}).digest
+    assert digest.buckets == {"rezept": "Gerichte und wie sie gemacht werden."}
+    assert digest.fallback == "sonstiges"
+
+
+def test_one_weight_set_leaves_the_others(tmp_path: Path) -> None:
+    weights = load_settings(vault(tmp_path, "search: {layer_weights: {audit: 0.2}}\n"), {}).search.layer_weights
+    assert (weights["audit"], weights["digest"]) == (0.2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("vaults: {}\n", "there is no setting vaults", "Did you mean vault?"),
+        ("vault: {timezon: UTC}\n", "there is no setting vault.timezon", "Did you mean vault.timezone?"),
+        ("dream: {buckets: []}\n", "there is no setting dream.buckets", ""),
+        ("dream: {max_units: many}\n", "dream.max_units: 'many' is not acceptable", ""),
+        ("digest: {preset: seven}\n", "digest.preset: 'seven' is not acceptable", ""),
+        ("vault: {timezone: Mars/Olympus}\n", "there is no timezone 'Mars/Olympus'", "Europe/Berlin"),
+        ("vault: UTC\n", "vault must be a mapping", ""),
+        ("- a\n", "the file must be a mapping", ""),
+        ("vault:\n  timezone: [UTC\n", "reme.yaml, line 3: this is not valid YAML", "Correct"),
+        ("vault: {timezone: \x00}\n", "reme.yaml", ""),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(vault(tmp_path, text), {})
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
+    environment = {"TZ": "UTC"}
+    assert load_settings(vault(tmp_path, "# nothing\n"), environment) == load_settings(None, environment)
+
+
+def test_every_shipped_section_is_a_known_one(tmp_path: Path) -> None:
+    create_vault(tmp_path, {"TZ": "Asia/Shanghai"})
+    text = (tmp_path / "reme.yaml").read_text("utf-8")
+    commented = "\n".join(line.removeprefix("# ") if ":" in line else line for line in text.splitlines()[1:])
+    settings = load_settings(vault(tmp_path, commented), {})
+    assert settings.vault.timezone == "Asia/Shanghai"
+    assert settings.folders == Settings().folders
+    assert list(settings.digest.buckets) == ["recipe"]
+
+
+def test_the_vault_is_found_from_inside(tmp_path: Path) -> None:
+    root = vault(tmp_path, "")
+    inner = root / "daily" / "2026-05-15"
+    inner.mkdir(parents=True)
+    assert find_root(None, inner, {}) == root.resolve()
+    assert find_root(None, inner, {"REME_VAULT": ""}) == root.resolve()
+
+
+def test_the_state_folder_marks_a_vault_too(tmp_path: Path) -> None:
+    (tmp_path / ".reme").mkdir()
+    assert find_root(None, tmp_path, {}) == tmp_path.resolve()
+
+
+def test_the_named_vault_goes_before_the_environments_and_that_before_the_place(tmp_path: Path) -> None:
+    named, set_, here = (tmp_path / name for name in ("named", "set", "here"))
+    for folder in (named, set_, here):
+        folder.mkdir()
+        vault(folder, "")
+    environment = {"REME_VAULT": str(set_)}
+    assert find_root(str(named), here, environment) == named.resolve()
+    assert find_root(None, here, environment) == set_.resolve()
+    assert find_root(None, here, {}) == here.resolve()
+
+
+@pytest.mark.parametrize(("given", "environment"), [("gone", {}), (None, {"REME_VAULT": "gone"})])
+def test_a_vault_that_is_not_there_is_an_error(tmp_path: Path, given: str | None, environment: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="'gone'") as caught:
+        find_root(given, vault(tmp_path, ""), environment)
+    assert "reme init gone" in caught.value.hint
+
+
+def test_no_vault_anywhere_leads_to_init(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_root(None, tmp_path, {})
+    assert str(tmp_path) in caught.value.message
+    assert "reme init" in caught.value.hint
+
+
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    (tmp_path / ".obsidian" / "app.json").write_text("{}")
+    (tmp_path / ".gitignore").write_text("mine\n")
+    (tmp_path / "Note.md").write_bytes(b"\xef\xbb\xbf# Note\r\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert create_vault(tmp_path, {"TZ": "UTC"}) == ("reme.yaml", ".reme/.gitignore")
+    (tmp_path / "reme.yaml").write_text("vault: {timezone: Asia/Tokyo}\n")
+    assert create_vault(tmp_path, {"TZ": "UTC"}) == ()
+    assert (tmp_path / "reme.yaml").read_text() == "vault: {timezone: Asia/Tokyo}\n"
+    assert (tmp_path / ".reme" / ".gitignore").read_text() == "*\n"
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_init_where_a_file_stands_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="file"):
+        create_vault(tmp_path / "file", {})

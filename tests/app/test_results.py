@@ -1,0 +1,67 @@
+"""Every operation, called once: its result has words, and a JSON form that is as its schema says."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from reme.app import App, open_vault
+from reme.catalog import as_json, output_schema
+
+NOW = datetime(2026, 5, 15, 9, 30, tzinfo=UTC)
+MESSAGES = [
+    {"role": "user", "content": "I decided to move the team lunch to Thursday, since Ana is away on Wednesdays."},
+    {"role": "assistant", "content": "Noted: team lunch is on Thursday."},
+    {"role": "user", "content": "我更喜欢绿茶，不喜欢咖啡。"},
+]
+NOTE = "---\nname: 茶\nscore: .nan\ndue: 2026-05-20\n1: one\n---\n\n# Tea\n\n[[other]] and [[nowhere]] #drink\n"
+
+CALLS = [
+    ("search", {"query": "tea"}),
+    ("traverse", {"seeds": "tea.md", "unresolved": True}),
+    ("list", {}),
+    ("tags", {}),
+    ("read", {"path": "tea"}),
+    ("stat", {"path": "tea"}),
+    ("frontmatter_read", {"path": "tea"}),
+    ("write", {"path": "new", "content": "12345"}),
+    ("append", {"path": "tea", "content": "more"}),
+    ("edit", {"path": "tea", "find": "# Tea", "replace": "# Green tea"}),
+    ("frontmatter_update", {"path": "tea", "key": "kind", "value": ["a", {"b": 1}]}),
+    ("frontmatter_delete", {"path": "tea", "key": "due"}),
+    ("copy", {"source": "tea", "target": "tea-2"}),
+    ("move", {"source": "other", "target": "elsewhere/other"}),
+    ("delete", {"path": "tea-2"}),
+    ("auto_memory", {"messages": MESSAGES, "session_id": "chat-1"}),
+    ("auto_dream", {}),
+    ("status", {}),
+    ("reindex", {}),
+    ("log", {}),
+]
+
+
+def check(app: App, name: str, arguments: dict[str, object]) -> dict[str, object]:
+    operation = app.catalog[name]
+    result = app.call(name, arguments, role="person", actor="test")
+    assert operation.text(result).strip(), name
+    document = as_json(result)
+    Draft202012Validator(output_schema(operation)).validate(document)
+    return document
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "tea.md").write_text(NOTE, encoding="utf-8")
+    (tmp_path / "other.md").write_text("# Other\n\n[[tea]]\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_every_result_is_as_its_schema_says(root: Path) -> None:
+    with open_vault(root, instant=lambda: NOW) as app:
+        documents = {name: check(app, name, arguments) for name, arguments in CALLS}
+        run = documents["edit"]["run"]
+        check(app, "show", {"run": run})
+        check(app, "undo", {"run": run})
+        assert {operation.name for operation in app.catalog} == {*documents, "show", "undo"}
+    assert (root / "new.md").read_text("utf-8") == "12345"

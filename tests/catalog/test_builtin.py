@@ -1,0 +1,49 @@
+"""The operations that ship: each complete enough to be offered on every face."""
+
+import re
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from reme.app import build_catalog
+from reme.catalog import Operation, input_schema, output_schema
+from reme.config import Settings
+
+CATALOG = build_catalog(Settings())
+OPERATIONS = pytest.mark.parametrize("operation", list(CATALOG), ids=lambda operation: operation.name)
+
+
+def test_what_the_first_slice_promises_is_there() -> None:
+    promised = (
+        "auto_memory auto_dream search traverse list read write append edit move delete stat "
+        "frontmatter_read frontmatter_update frontmatter_delete log show undo status reindex"
+    )
+    assert set(promised.split()) <= {operation.name for operation in CATALOG}
+
+
+@OPERATIONS
+def test_it_is_described(operation: Operation) -> None:
+    assert re.fullmatch(r"[a-z][a-z_]*", operation.name)
+    assert 10 < len(operation.summary) < 200
+    for parameter in operation.parameters:
+        assert parameter.description, parameter.name
+
+
+@OPERATIONS
+def test_its_entry_names_parameters_that_it_has(operation: Operation) -> None:
+    names = [parameter.name for parameter in operation.parameters]
+    assert set(operation.positional) <= set(names)
+    kinds = [parameter.required for parameter in operation.parameters]
+    assert kinds == sorted(kinds, reverse=True), "what must be given comes first"
+
+
+@OPERATIONS
+def test_its_schemas_are_valid_objects(operation: Operation) -> None:
+    for schema in (input_schema(operation), output_schema(operation)):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+
+
+@OPERATIONS
+def test_none_of_its_parameters_hides_an_option_of_every_command(operation: Operation) -> None:
+    assert not {parameter.name for parameter in operation.parameters} & {"vault", "role", "json", "quiet", "verbose"}
