@@ -1,0 +1,100 @@
+"""What a dream did, as data and in words.
+
+Owns the report's types and texts.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from reme.actions.notes import one_line
+from reme.paths import VaultPath
+from reme.reason import Topic
+
+__all__ = ["DreamReport", "UnitOutcome", "UnitReport", "dream_lines", "dream_summary", "dream_text"]
+
+UnitOutcome = Literal["created", "corroborated", "refined", "corrected", "unchanged", "skipped", "refused", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitReport:
+    """What became of a unit.
+
+    Attributes:
+        node: The node that it went into, or None.
+        statements: How many statements landed.
+        reason: Why it was skipped, refused or given up; empty otherwise.
+    """
+
+    name: str
+    bucket: str
+    outcome: UnitOutcome
+    node: VaultPath | None
+    statements: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DreamReport:
+    """What a dream did.
+
+    Attributes:
+        run: The run to show or undo.
+        dry_run: Whether nothing was written, only decided.
+        sources: Changed daily notes that were read.
+        finished: Those whose units all landed or were skipped; they are not read again until they change.
+        units: What became of each unit.
+        topics: What the person is occupied with.
+        vanished: Nodes that cite a file which is gone, with that file.
+        problems: Decisions of the reasoner that could not be followed, one by one, with the reason.
+        report: The report in the vault, or None where nothing was written.
+    """
+
+    run: str
+    dry_run: bool
+    sources: tuple[VaultPath, ...]
+    finished: tuple[VaultPath, ...]
+    units: tuple[UnitReport, ...]
+    topics: tuple[Topic, ...]
+    vanished: tuple[tuple[VaultPath, str], ...]
+    problems: tuple[str, ...]
+    report: VaultPath | None
+
+
+def dream_summary(report: DreamReport) -> str:
+    """A report in one line."""
+    if not report.sources:
+        return "nothing changed since the last dream"
+    counts = Counter(unit.outcome for unit in report.units)
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing worth keeping"
+    waiting = len(report.sources) - len(report.finished)
+    later = f", {waiting} to be read again" if waiting and not report.dry_run else ""
+    return f"{len(report.sources)} changed notes, {len(report.units)} units: {outcomes}{later}"
+
+
+def dream_lines(report: DreamReport) -> list[str]:
+    """A report as list items, for its note in the vault."""
+    lines = [
+        f"- {unit.outcome} {f'[[{unit.node}]]' if unit.node else one_line(unit.name)}: "
+        + (one_line(unit.reason) or f"{unit.statements} statements")
+        for unit in report.units
+    ]
+    lines += [f"- topic: {one_line(topic.title)} ({one_line(topic.reason)})" for topic in report.topics]
+    return [*lines, *_trouble(report)]
+
+
+def _trouble(report: DreamReport) -> list[str]:
+    return [
+        *(f"- not followed: {one_line(problem)}" for problem in report.problems),
+        *(f"- {node} cites {one_line(source)}, which is gone" for node, source in report.vanished),
+    ]
+
+
+def dream_text(report: DreamReport) -> str:
+    """A report in words."""
+    lines = [("dry run: " if report.dry_run else "") + dream_summary(report)]
+    for unit in report.units:
+        what = unit.reason or f"{unit.statements} statements"
+        lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
+    lines += [line.removeprefix("- ") for line in _trouble(report)]
+    return "\n".join([*lines, f"run {report.run}"] if report.report else lines)

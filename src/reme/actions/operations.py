@@ -1,0 +1,74 @@
+"""The actions as operations: their parameters as every face shows them.
+
+Owns names, descriptions and the binding of settings. Knows no face.
+"""
+
+import datetime
+from typing import Annotated, Any
+
+from annotated_types import Ge, Len
+
+from reme.actions.dream import auto_dream as dream
+from reme.actions.dream_report import DreamReport, dream_text
+from reme.actions.memory import MemoryReport, memory_text
+from reme.actions.memory import auto_memory as remember
+from reme.actions.settings import ActionSettings
+from reme.catalog import Catalog, Operation
+from reme.reason import DreamReasoner, MemoryReasoner
+from reme.tools import Workspace
+
+__all__ = ["register"]
+
+
+def register(catalog: Catalog, settings: ActionSettings | None = None) -> None:
+    """Add the actions to a catalogue.
+
+    Args:
+        settings: What they go by; the defaults if not given.
+
+    Raises:
+        ValueError: If a name is taken.
+    """
+    chosen = settings or ActionSettings()
+
+    async def auto_memory(
+        workspace: Workspace,
+        reasoner: MemoryReasoner,
+        messages: Annotated[
+            list[Any] | str,
+            "The conversation: messages as OpenAI, Anthropic or Claude Code have them, or the text of a JSONL file",
+        ],
+        session_id: Annotated[str, "Names the conversation; the same one again adds only what is new", Len(1, 120)],
+        hint: Annotated[str, "What in it matters most"] = "",
+        date: Annotated[
+            datetime.date | None, "The day of messages without a timestamp (YYYY-MM-DD); today if left out"
+        ] = None,
+    ) -> MemoryReport:
+        """Keep a conversation and turn it into daily notes: what happened, what was decided, what is preferred."""
+        return await remember(workspace, reasoner, messages, session_id, hint=hint, day=date, settings=chosen.memory)
+
+    async def auto_dream(
+        workspace: Workspace,
+        reasoner: DreamReasoner,
+        date: Annotated[datetime.date | None, "The last day to look at (YYYY-MM-DD); today if left out"] = None,
+        scan_days: Annotated[int | None, "How many days to look at, that day counted", Ge(1)] = None,
+        max_units: Annotated[int | None, "How many things to learn at most", Ge(1)] = None,
+        hint: Annotated[str, "What matters most"] = "",
+        dry_run: Annotated[bool, "Only say what would be done"] = False,
+    ) -> DreamReport:
+        """Distil changed daily notes into linked knowledge in the digest; does nothing when nothing changed."""
+        return await dream(
+            workspace,
+            reasoner,
+            day=date,
+            scan_days=scan_days,
+            max_units=max_units,
+            hint=hint,
+            dry_run=dry_run,
+            settings=chosen.dream,
+        )
+
+    catalog.add(
+        Operation("auto_memory", "learn", auto_memory, "write", memory_text, cost="slow", reasons=True),
+        Operation("auto_dream", "learn", auto_dream, "write", dream_text, cost="slow", reasons=True),
+    )

@@ -1,0 +1,88 @@
+"""Secrets: found by their known forms and by their entropy, and taken out before anything is written.
+
+Owns the patterns. What is found is replaced by ``[redacted: kind]`` and never shown, not even in part.
+"""
+
+import math
+import re
+from collections import Counter
+from typing import Final
+
+__all__ = ["redact"]
+
+_PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    (
+        "private key",
+        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    ),
+    ("token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
+    ("api key", re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_])*[A-Za-z0-9_-]{16,}")),
+    ("api key", re.compile(r"\bAIza[A-Za-z0-9_-]{30,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bhf_[A-Za-z0-9]{20,}")),
+    (
+        "token",
+        re.compile(
+            r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{20,})"
+        ),
+    ),
+    ("token", re.compile(r"(?<=Bearer )[A-Za-z0-9._~+/=-]{12,}", re.IGNORECASE)),
+    ("credentials", re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)")),
+    (
+        "password",
+        re.compile(
+            r"(?:(?<=password)|(?<=passwd)|(?<=passphrase)|(?<=secret)|(?<=api_key)|(?<=apikey)|(?<=token)|(?<=密码)|(?<=口令)|(?<=密钥))"
+            r"(?:\s+is|\s*[:=：]|\s*是|\s*为)\s*[\"'“]?(?P<secret>[^\s\"'”,;，。；]{4,})",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
+_DENSE = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")
+_LEAST_ENTROPY: Final = 4.0
+
+
+def redact(text: str) -> tuple[str, tuple[str, ...]]:
+    """Take the secrets out of a text.
+
+    Returns:
+        The text with ``[redacted: kind]`` in their place, and the kinds found, in order of finding.
+    """
+    found: list[str] = []
+    for kind, pattern in _PATTERNS:
+        text = pattern.sub(lambda match, kind=kind: _replaced(match, kind, found), text)
+    text = _CARD.sub(
+        lambda match: _replaced(match, "card number", found) if _is_card(match.group()) else match.group(), text
+    )
+    text = _DENSE.sub(
+        lambda match: _replaced(match, "secret", found) if _is_dense(match.group()) else match.group(), text
+    )
+    return text, tuple(found)
+
+
+def _replaced(match: re.Match[str], kind: str, found: list[str]) -> str:
+    secret = match.groupdict().get("secret")
+    if secret is not None and (secret.startswith("[redacted:") or not _is_password(secret)):
+        return match.group()
+    found.append(kind)
+    return match.group().replace(secret, f"[redacted: {kind}]") if secret is not None else f"[redacted: {kind}]"
+
+
+def _is_password(word: str) -> bool:
+    """A word of a sentence ("my password is long") is none: a password has a digit or a sign, or stands quoted."""
+    return any(not char.isalpha() for char in word.rstrip(".!?"))
+
+
+def _is_card(digits: str) -> bool:
+    """Luhn's check."""
+    numbers = [int(char) for char in digits if char.isdigit()]
+    doubled = (n if place % 2 == 0 else n * 2 - 9 * (n > 4) for place, n in enumerate(reversed(numbers)))
+    return len(set(numbers)) > 1 and sum(doubled) % 10 == 0
+
+
+def _is_dense(word: str) -> bool:
+    """Random over letters of both cases and digits: no path, no hash in hexadecimal, no words run together."""
+    if not (any(c.isupper() for c in word) and any(c.islower() for c in word) and sum(c.isdigit() for c in word) >= 2):
+        return False
+    if word.count("/") > 1 or word.count("-") > 3:
+        return False
+    counts = Counter(word)
+    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts.values()) >= _LEAST_ENTROPY

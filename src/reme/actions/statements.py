@@ -1,0 +1,124 @@
+"""Statements as list items: one grammar for daily notes and for the digest, written and read back.
+
+    - I painted that lake sunrise last year! (Melanie, 2023-05-08, about 2022) — [[session/dialog/a.jsonl#L14|L14]]
+
+The words are the speaker's or the reasoner's; in brackets stands who said it, when, and the date that relative words in
+it mean; behind the dash where it comes from. Owns this form. Knows nothing of whole notes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from reme.markdown import Note
+from reme.paths import VaultPath
+from reme.reason import SourceLine, StatementKind
+
+__all__ = ["Item", "link_to", "objection", "read_item", "section_kind", "section_title", "source_lines", "write_item"]
+
+_ITEM: Final = re.compile(
+    r"^(?P<text>.+?) \((?:(?P<speaker>[^()]*), )?(?P<day>\d{4}-\d\d-\d\d)(?:, about (?P<about>\d{4}(?:-\d\d){0,2}))?\)"
+    r"(?: — \[\[.+\]\].*)?$"
+)
+_MARK: Final = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?")
+_CITED: Final = re.compile(r" — (?:\[\[[^\[\]]+\]\](?:, )?)+$")
+_FIELD: Final = re.compile(r"^\s*(?:[-*+]\s+)?[^\W\d][\w-]*:: ")
+_UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"[\r\n]"), "it has more than one line"),
+    (re.compile(r"<!--|%%|```|~~~|\$\$"), "it would open a comment, a fence or a formula"),
+    (re.compile(r"^\s*(?:[-*+>#|<]|\d{1,9}[.)]\s|\[[ xX]\])"), "it begins like a block of Markdown"),
+    (_FIELD, "it begins like a field"),
+)
+_TITLES: Final[dict[StatementKind, tuple[str, str]]] = {
+    "fact": ("Facts", "事实"),
+    "decision": ("Decisions", "决定"),
+    "state": ("State", "状态"),
+    "procedure": ("Procedure", "步骤"),
+    "preference": ("Preferences", "偏好"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A statement with who said it and when; ``about`` as in ``reason.Statement``."""
+
+    text: str
+    speaker: str
+    day: date
+    about: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The statement as it stands in a note, without mark and citation."""
+        parts = [part for part in (self.speaker, self.day.isoformat(), self.about and f"about {self.about}") if part]
+        return f"{self.text} ({', '.join(parts)})"
+
+
+def write_item(item: Item, links: Sequence[str]) -> str:
+    """The list item of a statement with its citations."""
+    return f"- {item.shown} — {', '.join(links)}"
+
+
+def read_item(text: str) -> Item | None:
+    """A list item (with or without its mark) as a statement; None if a person wrote it in another form."""
+    match = _ITEM.match(_MARK.sub("", text, count=1).rstrip())
+    if match is None:
+        return None
+    try:
+        day = date.fromisoformat(match["day"])
+    except ValueError:
+        return None
+    return Item(match["text"], match["speaker"] or "", day, match["about"] or "")
+
+
+def link_to(path: VaultPath, line: int | None = None) -> str:
+    """A wikilink with the full path; to a line of a dialogue where one is given."""
+    return f"[[{path}]]" if line is None else f"[[{path}#L{line}|L{line}]]"
+
+
+def objection(text: str) -> str:
+    """Why a text cannot stand as a statement; empty if it can."""
+    if not text.strip():
+        return "it is empty"
+    return next((reason for pattern, reason in _UNFIT if pattern.search(text)), "")
+
+
+def section_title(kind: StatementKind, *, chinese: bool) -> str:
+    """The heading above statements of a kind."""
+    return _TITLES[kind][chinese]
+
+
+def section_kind(title: str) -> StatementKind | None:
+    """The kind of statement that a heading announces, if it is one of ours."""
+    return next((kind for kind, titles in _TITLES.items() if title in titles), None)
+
+
+def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> tuple[SourceLine, ...]:
+    """What a daily note states, line by line; fields, headings, code, quotes, tables and comments left out.
+
+    Args:
+        day: The day of the note, for what people wrote without a date.
+        known: The words that the digest has taken from it already.
+    """
+    found: list[SourceLine] = []
+    headings = sorted((heading.line, heading.text) for heading in note.headings)
+    for number, raw in _lines(note):
+        above = [text for line, text in headings if line < number]
+        item = read_item(raw)
+        text = item.text if item else _CITED.sub("", _MARK.sub("", raw, count=1)).strip()
+        if objection(text):
+            continue
+        kind = section_kind(above[-1]) if above else None
+        speaker, said, about = (item.speaker, item.day, item.about) if item else ("", day, "")
+        found.append(SourceLine(number, text, kind, speaker, said, about, text in known))
+    return tuple(found)
+
+
+def _lines(note: Note) -> Iterator[tuple[int, str]]:
+    for block in note.blocks:
+        if block.kind in ("item", "paragraph"):
+            for number, line in enumerate(note.text(block.span).splitlines(), start=block.line):
+                if not _FIELD.match(line):
+                    yield number, line

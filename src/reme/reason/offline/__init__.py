@@ -1,0 +1,51 @@
+"""The offline reasoner: deterministic and extractive, with no model behind it, in English and Chinese.
+
+Owns how decisions are made by rules and counting. Everything that it states is a sentence of its material, word for
+word; contradictions it flags and never resolves; where it is unsure, it makes something new. Knows nothing of files.
+"""
+
+from collections.abc import Sequence
+
+from reme.reason.decisions import (
+    Bucket,
+    Candidate,
+    Event,
+    Extraction,
+    Integration,
+    Message,
+    OpenEvent,
+    SourceLine,
+    SourceNote,
+    Unit,
+)
+from reme.reason.offline.extracting import extract
+from reme.reason.offline.integrating import integrate
+from reme.reason.offline.segmenting import segment
+from reme.reason.offline.terms import Lexicon
+
+__all__ = ["OfflineReasoner"]
+
+
+class OfflineReasoner:
+    """Answers the decision points of memory and dream by rules."""
+
+    def __init__(self) -> None:
+        self._lexicon = Lexicon()
+
+    async def segment(
+        self, messages: Sequence[Message], open_events: Sequence[OpenEvent], hint: str = ""
+    ) -> tuple[Event, ...]:
+        """Cut a dialogue into events; the hint is not used."""
+        return segment(self._lexicon, messages, open_events)
+
+    async def extract(
+        self, sources: Sequence[SourceNote], buckets: Sequence[Bucket], max_units: int, hint: str = ""
+    ) -> Extraction:
+        """Find units; those that share a word with the hint come first."""
+        return extract(self._lexicon, sources, buckets, max_units, hint)
+
+    async def integrate(
+        self, unit: Unit, evidence: Sequence[SourceLine], candidates: Sequence[Candidate], complaint: str = ""
+    ) -> Integration:
+        """Place a unit; asked again, it answers the same."""
+        return integrate(self._lexicon, unit, evidence, candidates)

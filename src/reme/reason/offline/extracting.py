@@ -1,0 +1,115 @@
+"""Offline extraction: units of knowledge from daily notes, by what their subjects share across days.
+
+Owns titles, buckets and the order of units. What belongs together is decided in `grouping`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topic, Unit
+from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
+from reme.reason.offline.phrases import brief, key_phrases, title_of
+from reme.reason.offline.rules import has_cjk
+from reme.reason.offline.sentences import announces
+from reme.reason.offline.terms import Lexicon, inverse_frequencies
+from reme.reason.slugs import slug_of
+
+__all__ = ["extract"]
+
+
+_BUCKET_WORDS: Final[dict[Sort, tuple[str, ...]]] = {
+    "procedure": ("procedure", "how to", "how-to", "步骤", "流程", "怎么做"),
+    "personal": ("personal", "preference", "person", "profile", "user", "个人", "偏好"),
+    "general": ("wiki", "concept", "knowledge", "observation", "知识", "概念"),
+}
+
+
+def extract(
+    lexicon: Lexicon, sources: Sequence[SourceNote], buckets: Sequence[Bucket], max_units: int, hint: str = ""
+) -> Extraction:
+    """Find units in changed daily notes; see `reme.reason.DreamReasoner.extract`."""
+    lines = rated_lines(lexicon, sources)
+    weights = inverse_frequencies(line.sentence.terms for line in lines)
+    names = frozenset(
+        part for line in lines for part in (line.line.speaker.lower(), *line.line.speaker.lower().split())
+    )
+    wanted = lexicon.terms(hint)
+    drafts: list[tuple[float, Unit, list[Line]]] = []
+    for sort, members in grouped(lexicon, sources, lines, weights):
+        fresh = [member for member in members if not member.line.known]
+        if fresh:
+            unit = _unit(lexicon, sort, members, fresh, weights, names, buckets)
+            drafts.append((_worth(fresh, wanted), unit, fresh))
+    drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
+    left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
+    chosen = drafts[:max_units]
+    topics = tuple(_topic(unit, fresh) for _, unit, fresh in chosen)
+    return Extraction(_distinct([unit for _, unit, _ in chosen]), topics, tuple(sorted(left)))
+
+
+def _unit(
+    lexicon: Lexicon,
+    sort: Sort,
+    members: Sequence[Line],
+    fresh: Sequence[Line],
+    weights: Mapping[str, float],
+    names: frozenset[str],
+    buckets: Sequence[Bucket],
+) -> Unit:
+    sentences = [member.sentence for member in members]
+    announced = [sentence for sentence in sentences if announces(sentence.text)] if sort == "procedure" else []
+    phrases = key_phrases(lexicon, announced, weights, names) or key_phrases(lexicon, sentences, weights, names)
+    best = max(sentences, key=lambda s: s.score)
+    title = title_of(phrases, brief(best.text))
+    if sort == "personal" and (speaker := _speaker(members)):
+        title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
+    subject = frozenset(t for phrase in phrases[:8] for t in phrase.terms)
+    told = [s for s in sentences if s.terms & subject] or [best]
+    summary = brief(max(told, key=lambda s: s.score).text)
+    evidence = tuple(Evidence(member.source, member.line.number) for member in fresh)
+    return Unit(title, slug_of(title), _bucket(sort, buckets), summary, evidence)
+
+
+def _speaker(members: Sequence[Line]) -> str:
+    """Who most of it is about, where that is a person with a name."""
+    speaker, count = Counter(m.line.speaker for m in members).most_common(1)[0]
+    return speaker if is_named(speaker) and count * 2 > len(members) else ""
+
+
+def _bucket(sort: Sort, buckets: Sequence[Bucket]) -> str:
+    for word in _BUCKET_WORDS[sort]:
+        for bucket in buckets:
+            if bucket.name.lower() == word:
+                return bucket.name
+    for word in _BUCKET_WORDS[sort]:
+        for bucket in buckets:
+            if word in bucket.description.lower():
+                return bucket.name
+    return ""
+
+
+def _worth(fresh: Sequence[Line], wanted: frozenset[str]) -> float:
+    days = len({member.line.day for member in fresh})
+    hinted = any(member.sentence.terms & wanted for member in fresh)
+    return sum(member.sentence.score for member in fresh) * (1 + 0.3 * (days - 1)) * (2 if hinted else 1)
+
+
+def _topic(unit: Unit, fresh: Sequence[Line]) -> Topic:
+    days = len({member.line.day for member in fresh})
+    reason = f"{len(fresh)} statements on {days} day{'s' if days > 1 else ''}"
+    return Topic(unit.name, reason, tuple(unit.slug.split("-")[:6]), unit.evidence)
+
+
+def _distinct(units: Sequence[Unit]) -> tuple[Unit, ...]:
+    """Units of one name are one unit."""
+    merged: dict[str, Unit] = {}
+    for unit in units:
+        if (same := merged.get(f"{unit.bucket}/{unit.slug}")) is not None:
+            evidence = tuple(dict.fromkeys((*same.evidence, *unit.evidence)))
+            merged[f"{unit.bucket}/{unit.slug}"] = Unit(
+                same.name, same.slug, same.bucket, same.summary, evidence, same.aliases
+            )
+        else:
+            merged[f"{unit.bucket}/{unit.slug}"] = unit
+    return tuple(merged.values())

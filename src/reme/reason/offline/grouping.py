@@ -1,0 +1,167 @@
+"""Offline grouping: which lines of daily notes teach the same thing, and what sort of knowledge it is.
+
+Owns three ways of belonging together. Steps belong to the procedure that they stand in. What a user tells an assistant
+goes by subject, statement by statement, across notes and days. What people with names tell each other, and what a
+person wrote down, keeps the context of its note; notes of one subject go together, and each person's own telling apart.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from reme.reason.decisions import SourceLine, SourceNote, StatementKind
+from reme.reason.offline.rules import rules_for
+from reme.reason.offline.sentences import Sentence, announces, rate
+from reme.reason.offline.terms import Lexicon, cosine
+
+__all__ = ["Line", "Sort", "grouped", "is_named", "rated_lines"]
+
+Sort = Literal["procedure", "personal", "general"]
+"""What sort of knowledge a group is: how something is done, what somebody is like, what something is."""
+
+_ONE_SUBJECT_OF_NOTES: Final = 0.3
+_ONE_SUBJECT: Final = 0.34
+_PERSONAL_SHARE: Final = 0.5
+_OWN_UNIT: Final = 2
+_GENERIC_SPEAKERS: Final = frozenset({"user", "assistant", "human", "me", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with the number of its source, its sentence as rated, and the words that could be its subject."""
+
+    source: int
+    line: SourceLine
+    sentence: Sentence
+    subjects: frozenset[str]
+
+    @property
+    def kind(self) -> StatementKind:
+        """From the section that it stands in, else from its form."""
+        return self.line.kind or self.sentence.kind
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether somebody tells of themselves in it."""
+        if self.line.speaker == "assistant" or self.kind in ("decision", "state"):
+            return False
+        return self.kind == "preference" or rules_for(self.line.text).oneself.search(self.line.text) is not None
+
+
+def is_named(speaker: str) -> bool:
+    """Whether a speaker is a person with a name."""
+    return speaker.lower() not in _GENERIC_SPEAKERS
+
+
+def rated_lines(lexicon: Lexicon, sources: Sequence[SourceNote]) -> list[Line]:
+    """The lines that state something, chatter in people's own notes left out."""
+    found: list[Line] = []
+    for number, source in enumerate(sources, start=1):
+        for line in source.lines:
+            rated = rate(lexicon, line.text, line.number, numbered=line.kind == "procedure")
+            if rated is not None and (line.kind is not None or rated.score >= 1.0 or rated.kind == "procedure"):
+                found.append(Line(number, line, rated, lexicon.subjects(line.text)))
+    return found
+
+
+def grouped(
+    lexicon: Lexicon, sources: Sequence[SourceNote], lines: Sequence[Line], weights: Mapping[str, float]
+) -> list[tuple[Sort, list[Line]]]:
+    """The lines in groups, each to become a unit."""
+    steps = [line for line in lines if line.kind == "procedure"]
+    rest = [line for line in lines if line.kind != "procedure"]
+    told = [line for line in rest if line.line.kind is not None and not is_named(line.line.speaker)]
+    kept = [line for line in rest if line not in told]
+    found: list[tuple[Sort, list[Line]]] = []
+    found.extend(("procedure", group) for group in _joined(_procedures(steps), weights))
+    found.extend(("personal", group) for group in _joined([[x] for x in told if x.is_personal], weights))
+    found.extend(("general", group) for group in _joined([[x] for x in told if not x.is_personal], weights))
+    for group in _notes_together(lexicon, sources, kept, weights):
+        found.extend(_by_sort(group))
+    return found
+
+
+def _procedures(steps: Sequence[Line]) -> list[list[Line]]:
+    """The steps of one note, a new procedure beginning where a line announces a list."""
+    found: list[list[Line]] = []
+    for line in steps:
+        if not found or found[-1][-1].source != line.source or announces(line.line.text):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def _joined(pieces: Sequence[list[Line]], weights: Mapping[str, float]) -> list[list[Line]]:
+    """Pieces joined one by one to the group that has one most like them, if it shares enough of its subject."""
+    groups: list[tuple[list[frozenset[str]], list[Line]]] = []
+    for piece in pieces:
+        subject = frozenset(term for line in piece for term in line.subjects)
+        likeness = [max(_likeness(subject, other, weights) for other in subjects) for subjects, _ in groups]
+        best = max(range(len(groups)), key=lambda place: likeness[place], default=None)
+        if best is not None and likeness[best] >= _ONE_SUBJECT:
+            groups[best][0].append(subject)
+            groups[best][1].extend(piece)
+        else:
+            groups.append(([subject], list(piece)))
+    return [members for _, members in groups]
+
+
+def _likeness(one: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
+    """The share of the smaller subject that both have, rare words counting more."""
+    if not one or not other:
+        return 0.0
+    whole = min(sum(weights.get(term, 1.0) for term in side) for side in (one, other))
+    return sum(weights.get(term, 1.0) for term in one & other) / whole
+
+
+def _notes_together(
+    lexicon: Lexicon, sources: Sequence[SourceNote], lines: Sequence[Line], weights: Mapping[str, float]
+) -> list[list[Line]]:
+    """Lines of notes with one subject, notes joined one by one to the group that they share most with."""
+    groups: list[tuple[defaultdict[str, float], list[Line]]] = []
+    for number, source in enumerate(sources, start=1):
+        own = [line for line in lines if line.source == number]
+        if not own:
+            continue
+        bag: defaultdict[str, float] = defaultdict(float)
+        for term in (term for line in own for term in line.sentence.terms):
+            bag[term] += weights.get(term, 1.0)
+        for term in lexicon.terms(source.name):
+            bag[term] += 2 * weights.get(term, 1.0)
+        best = max(groups, key=lambda group: cosine(bag, group[0]), default=None)
+        if best is not None and cosine(bag, best[0]) >= _ONE_SUBJECT_OF_NOTES:
+            for term, weight in bag.items():
+                best[0][term] += weight
+            best[1].extend(own)
+        else:
+            groups.append((bag, own))
+    return [members for _, members in groups]
+
+
+def _by_sort(group: Sequence[Line]) -> list[tuple[Sort, list[Line]]]:
+    """Preferences of their own subject apart; the rest by person if most of it is people telling of themselves."""
+    alone = [line for line in group if line.kind == "preference" and _stands_alone(line, group)]
+    rest = [line for line in group if line not in alone]
+    found: list[tuple[Sort, list[Line]]] = [("personal", [line]) for line in alone]
+    if sum(line.is_personal for line in rest) > _PERSONAL_SHARE * len(rest):
+        return [*found, *(("personal", own) for own in _by_person(rest))]
+    found.extend(("personal", own) for own in _by_person([line for line in rest if line.kind == "preference"]))
+    others = [line for line in rest if line.kind != "preference"]
+    return [*found, ("general", others)] if others else found
+
+
+def _stands_alone(line: Line, group: Sequence[Line]) -> bool:
+    """Whether a line has no word in common with the rest of its group."""
+    return not any(line.sentence.terms & other.sentence.terms for other in group if other is not line)
+
+
+def _by_person(group: Sequence[Line]) -> list[list[Line]]:
+    """What each person says; who says little is left with the one who says most."""
+    counts = Counter(line.line.speaker for line in group)
+    most = max(counts, key=lambda speaker: counts[speaker], default="")
+    own = {speaker for speaker, count in counts.items() if count >= _OWN_UNIT and is_named(speaker)}
+    by_person: dict[str, list[Line]] = {}
+    for line in group:
+        by_person.setdefault(line.line.speaker if line.line.speaker in own else most, []).append(line)
+    return list(by_person.values())

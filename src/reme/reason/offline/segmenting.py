@@ -1,0 +1,179 @@
+"""Offline segmentation: a dialogue cut where its subject changes, each piece reduced to what is worth keeping.
+
+Owns event boundaries (lexical cohesion, Hearst 1997, and openings that announce a change) and the recognition of an
+event that goes on.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+from typing import Final
+
+from reme.reason.decisions import Event, Message, OpenEvent, Statement
+from reme.reason.offline.dates import resolve_relative
+from reme.reason.offline.phrases import brief, key_phrases, title_of
+from reme.reason.offline.rules import rules_for
+from reme.reason.offline.sentences import Sentence, announces, pick, rate, split
+from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
+from reme.reason.slugs import slug_of
+
+__all__ = ["segment"]
+
+_SHARE: Final = 0.3
+_AT_LEAST: Final = 12
+_WINDOW: Final = 4
+_SHORTEST: Final = 4
+_FEWEST: Final = 3
+_SHALLOWEST: Final = 0.15
+_SHIFT: Final = 0.35
+_CONTINUES: Final = 0.22
+
+
+def segment(lexicon: Lexicon, messages: Sequence[Message], open_events: Sequence[OpenEvent]) -> tuple[Event, ...]:
+    """Cut a dialogue into events; see `reme.reason.MemoryReasoner.segment`."""
+    names = frozenset(part for m in messages for part in (m.speaker.lower(), *m.speaker.lower().split()))
+    people = _people(messages)
+    rated = {m.line: _rated(lexicon, m, names, personal=m.speaker in people) for m in messages}
+    weights = inverse_frequencies(s.terms for group in rated.values() for s in group)
+    pieces = _pieces(lexicon, messages, weights)
+    room = max(_AT_LEAST, round(_SHARE * sum(len(group) for group in rated.values())))
+    kept = pick([s for m in messages for s in rated[m.line]], weights, 0.0, room)
+    events: list[Event] = []
+    taken: set[int] = set()
+    for piece in _with_statements(pieces, kept):
+        event = _event(lexicon, piece, messages, weights, names, open_events, taken)
+        if event.continues is not None:
+            taken.add(event.continues)
+        events.append(event)
+    return tuple(events)
+
+
+def _people(messages: Sequence[Message]) -> frozenset[str]:
+    """Who is a person: everybody but an assistant without a name of its own."""
+    return frozenset(m.speaker for m in messages if m.role == "user" or m.speaker != "assistant")
+
+
+def _rated(lexicon: Lexicon, message: Message, names: frozenset[str], *, personal: bool) -> list[Sentence]:
+    sentences = split(message.text)
+    follows = [*(numbered for _, numbered in sentences[1:]), False]
+    steps = [own or (announces(text) and after) for (text, own), after in zip(sentences, follows, strict=False)]
+    rated = (
+        rate(lexicon, text, message.line, personal=personal, numbered=numbered, names=names)
+        for (text, _), numbered in zip(sentences, steps, strict=True)
+    )
+    kept = [sentence for sentence in rated if sentence is not None]
+    return _as_procedure(kept) if sum(s.numbered and s.kind == "procedure" for s in kept) > 1 else kept
+
+
+def _as_procedure(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """All steps of a list are steps, if some of them are."""
+    return [replace(s, kind="procedure") if s.numbered else s for s in sentences]
+
+
+def _pieces(lexicon: Lexicon, messages: Sequence[Message], weights: Mapping[str, float]) -> list[list[Message]]:
+    """Boundaries where what is said before and after a gap has least in common."""
+    bags = [Counter({t: weights.get(t, 0.5) for t in lexicon.terms(m.text)}) for m in messages]
+    if len(messages) < 2 * _SHORTEST:
+        return [list(messages)]
+    gaps = range(1, len(messages))
+    cohesion = {gap: cosine(_sum(bags[max(0, gap - _WINDOW) : gap]), _sum(bags[gap : gap + _WINDOW])) for gap in gaps}
+    depth = {gap: _depth(cohesion, gap) + _SHIFT * _shifts(messages[gap]) for gap in gaps}
+    limit = statistics.mean(depth.values()) + statistics.pstdev(depth.values())
+    cuts: list[int] = []
+    for gap in sorted(gaps, key=lambda g: (-depth[g], g)):
+        if depth[gap] > max(limit, _SHALLOWEST) and all(
+            abs(gap - cut) >= _SHORTEST for cut in [0, *cuts, len(messages)]
+        ):
+            cuts.append(gap)
+    edges = [0, *sorted(cuts), len(messages)]
+    return [list(messages[a:b]) for a, b in pairwise(edges)]
+
+
+def _sum(bags: Sequence[Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for bag in bags:
+        total.update(bag)
+    return total
+
+
+def _depth(cohesion: Mapping[int, float], gap: int) -> float:
+    """How far cohesion falls into the valley at a gap from the peaks on both sides."""
+    left = right = cohesion[gap]
+    for at in range(gap - 1, min(cohesion) - 1, -1):
+        if cohesion[at] < left:
+            break
+        left = cohesion[at]
+    for at in range(gap + 1, max(cohesion) + 1):
+        if cohesion[at] < right:
+            break
+        right = cohesion[at]
+    return left + right - 2 * cohesion[gap]
+
+
+def _shifts(message: Message) -> bool:
+    return message.role == "user" and any(rules_for(text).shift.search(text) for text, _ in split(message.text)[:2])
+
+
+def _with_statements(pieces: Sequence[Sequence[Message]], kept: Sequence[Sentence]) -> list[list[Sentence]]:
+    """The kept sentences by piece; pieces with hardly any join the one before."""
+    joined: list[list[Sentence]] = []
+    for piece in pieces:
+        lines = {message.line for message in piece}
+        own = [sentence for sentence in kept if sentence.line in lines]
+        if joined and (len(own) < _FEWEST or len(joined[-1]) < _FEWEST):
+            joined[-1].extend(own)
+        elif own:
+            joined.append(own)
+    return joined
+
+
+def _event(
+    lexicon: Lexicon,
+    sentences: Sequence[Sentence],
+    messages: Sequence[Message],
+    weights: Mapping[str, float],
+    names: frozenset[str],
+    open_events: Sequence[OpenEvent],
+    taken: set[int],
+) -> Event:
+    phrases = key_phrases(lexicon, sentences, weights, names)
+    best = max(sentences, key=lambda s: s.score)
+    name = title_of(phrases, brief(best.text))
+    days = {message.line: message.at.date() for message in messages}
+    statements = tuple(Statement(s.text, s.line, s.kind, _about(s.text, days[s.line])) for s in sentences)
+    subject = frozenset(t for phrase in phrases[:8] for t in phrase.terms)
+    told = [s for s in sentences if s.terms & subject and not s.numbered] or [best]
+    description = brief(max(told, key=lambda s: s.score).text)
+    continues = _continued(lexicon, sentences, weights, open_events, taken)
+    return Event(continues, name, slug_of(name), description, statements)
+
+
+def _about(text: str, day: date) -> str:
+    """The date that relative words mean, where it is another than the day on which they were said."""
+    meant = resolve_relative(text, day)
+    return "" if meant == day.isoformat() else meant
+
+
+def _continued(
+    lexicon: Lexicon,
+    sentences: Sequence[Sentence],
+    weights: Mapping[str, float],
+    open_events: Sequence[OpenEvent],
+    taken: set[int],
+) -> int | None:
+    """The open event whose subject this one shares most, if it shares enough."""
+    if not open_events:
+        return None
+    told = [lexicon.all_terms(e.statements) for e in open_events]
+    heads = [lexicon.terms(f"{e.name}. {e.description}") for e in open_events]
+    spread = inverse_frequencies([*(s.terms for s in sentences), *told])
+    mine = {t: spread.get(t, 1.0) * n for t, n in Counter(t for s in sentences for t in s.terms).items()}
+    scores: list[tuple[float, int]] = []
+    for number, (body, head) in enumerate(zip(told, heads, strict=True), start=1):
+        theirs = {t: spread.get(t, 1.0) * (1 + (t in head)) for t in body | head}
+        scores.append((cosine(mine, theirs), -number))
+    best, negative = max(scores)
+    return -negative if best >= _CONTINUES and -negative not in taken else None

@@ -1,0 +1,187 @@
+"""Sentences: where they begin and end in a text, what they are worth, and which say the same.
+
+Owns the scoring. A sentence is always an exact substring of the text that it comes from.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reme.reason.decisions import StatementKind
+from reme.reason.offline.rules import has_cjk, rules_for
+from reme.reason.offline.terms import Lexicon, overlap, values_of
+
+__all__ = ["Sentence", "announces", "kind_of", "pick", "rate", "repeats", "split"]
+
+_SHORTEST_LATIN_WORDS: Final = 4
+_SHORTEST_CHINESE_CHARACTERS: Final = 6
+_LONGEST: Final = 600
+_SAME: Final = 0.75
+_IDF_WEIGHT: Final = 0.7
+
+_END = re.compile(r"(?<=[.!?…])[\"”')\]*_]*\s+(?=\S)|(?<=[。！？；!?])[”』」）\"]*(?=.)|\s*\n\s*")
+_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|No|Inc|Ltd|e\.g|i\.e)|\b[A-Z]|^\s*\d{1,3})\.$")
+_LEAD = re.compile(
+    r"^(?:\s|[-*+•>#|]+(?=\s)|\[[ xX]\]|\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、])+"
+)
+_NUMBERED = re.compile(
+    r"^\s*(?:\d{1,3}[.)、]|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、]|step \d+|第[一二三四五六七八九十]+步)",
+    re.IGNORECASE,
+)
+_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and what is known of it.
+
+    Attributes:
+        text: Exactly as it stands in its source.
+        line: The source's number.
+        score: What it is worth; below 1 it is chatter.
+        kind: What sort of statement it makes.
+        terms: Its words with content.
+        values: What in it could change while the rest stays.
+        numbered: Whether it stood in an ordered list.
+    """
+
+    text: str
+    line: int
+    score: float
+    kind: StatementKind
+    terms: frozenset[str]
+    values: frozenset[str]
+    numbered: bool = False
+
+
+def split(text: str) -> list[tuple[str, bool]]:
+    """The sentences of a text without list marks, code left out, each with whether it was a numbered item."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    prose = _FENCED.sub(lambda match: "\n" * len(match.group()), text)
+    for end in [*_END.finditer(prose), None]:
+        stop = (
+            end.start() + len(end.group().rstrip())
+            if end and end.group().strip()
+            else end.start()
+            if end
+            else len(prose)
+        )
+        raw = prose[at:stop]
+        if end is not None and "\n" not in end.group() and _ABBREVIATION.search(raw):
+            continue
+        at = end.end() if end else stop
+        bare = _LEAD.sub("", raw).strip()
+        if bare:
+            found.append((bare, _NUMBERED.match(raw) is not None))
+    return found
+
+
+def rate(
+    lexicon: Lexicon,
+    text: str,
+    line: int,
+    *,
+    personal: bool = True,
+    numbered: bool = False,
+    names: frozenset[str] = frozenset(),
+) -> Sentence | None:
+    """Weigh a sentence by its form; None for questions, greetings and fragments.
+
+    Args:
+        personal: Whether the speaker is a person, who tells of themselves, and not an assistant.
+        names: Names of the speakers, lower-cased: being addressed is no news.
+    """
+    rules = rules_for(text)
+    if (
+        (_too_short(text) and not numbered)
+        or len(text) > _LONGEST
+        or rules.question.search(text)
+        or rules.machine.search(text)
+    ):
+        return None
+    entities = [e for e in (str(m.group()) for m in rules.entity.finditer(text)) if e.lower() not in names]
+    memorable = len(rules.memorable.findall(text))
+    score = 1.2 * min(2, memorable) + 0.8 * min(2, len(entities))
+    score += 1.0 * bool(rules.first_person.search(text)) * personal
+    score += 1.0 * bool(rules.time.search(text)) + 0.4 * bool(rules.number.search(text))
+    score -= 1.2 * bool(rules.chatter.match(text)) + 1.5 * bool(rules.courtesy.search(text))
+    score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
+    kind = kind_of(text, numbered=numbered)
+    score += 1.0 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
+    score -= 0.6 * (not personal and kind != "procedure")
+    return Sentence(text, line, score, kind, lexicon.terms(text), values_of(text), numbered)
+
+
+def _too_short(text: str) -> bool:
+    return len(text) < _SHORTEST_CHINESE_CHARACTERS if has_cjk(text) else len(text.split()) < _SHORTEST_LATIN_WORDS
+
+
+def kind_of(text: str, *, numbered: bool = False) -> StatementKind:
+    """What sort of statement a sentence makes."""
+    rules = rules_for(text)
+    if rules.sequence.search(text) and (rules.instruction.search(text) or _inner_instruction(text)):
+        return "procedure"
+    if (numbered and (rules.instruction.search(text) or announces(text))) or (
+        rules.recipe.search(text) and rules.instruction.search(text)
+    ):
+        return "procedure"
+    if rules.decision.search(text):
+        return "decision"
+    if rules.preference.search(text):
+        return "preference"
+    return "state" if rules.state.search(text) else "fact"
+
+
+def announces(text: str) -> bool:
+    """Whether a sentence leads to a list."""
+    return text.endswith((":", "："))
+
+
+def _inner_instruction(text: str) -> bool:
+    rules = rules_for(text)
+    parts = re.split(
+        r"[,，;；]\s*|\bthen\b|\bfirst\b|首先|然后|接着|最后|先|再|第[一二三四五六七八九十]+步[:：]?",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return any(rules.instruction.match(part.strip()) for part in parts)
+
+
+def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: float, at_least: int) -> list[Sentence]:
+    """The sentences worth keeping, in the order of the source.
+
+    Args:
+        sentences: All that were weighed.
+        weights: Inverse frequencies of the terms.
+        share: How much of them to keep, 0 to 1, steps of procedures not counted.
+        at_least: How many to keep even if that is more.
+    """
+    ranked = sorted(enumerate(sentences), key=lambda pair: (-(pair[1].score + _rarity(pair[1], weights)), pair[0]))
+    room = max(at_least, round(share * len(sentences)))
+    kept: dict[int, Sentence] = {}
+    for place, sentence in ranked:
+        step = sentence.kind == "procedure"
+        if (sentence.score < 1.0 and not step) or (len(kept) >= room and not step):
+            continue
+        if not any(repeats(sentence, other) for other in kept.values()):
+            kept[place] = sentence
+    return [kept[place] for place in sorted(kept)]
+
+
+def _rarity(sentence: Sentence, weights: Mapping[str, float]) -> float:
+    return _IDF_WEIGHT * sum(weights.get(term, 0.0) for term in sentence.terms) / 4
+
+
+def repeats(one: Sentence, other: Sentence) -> bool:
+    """Whether two sentences say the same: the same words, the same values, the same yes or no."""
+    if one.text == other.text:
+        return True
+    same_values = one.values == other.values
+    return same_values and overlap(one.terms, other.terms) >= _SAME and denies(one.text) == denies(other.text)
+
+
+def denies(text: str) -> bool:
+    """Whether a sentence has an odd number of negations."""
+    return len(rules_for(text).negation.findall(text)) % 2 == 1

@@ -1,0 +1,146 @@
+"""Words as the offline reasoner compares them: stems for Latin scripts, dictionary words for Chinese.
+
+Owns tokens, their weights and how much two texts share. Knows nothing of what they are compared for.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from reme.reason.offline.rules import CHINESE, ENGLISH, has_cjk
+
+__all__ = ["Lexicon", "Token", "cosine", "inverse_frequencies", "overlap", "values_of"]
+
+_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
+_NAMING_TAGS = ("n", "vn", "eng", "j", "i", "l", "x")
+_CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
+_VALUE = re.compile(
+    r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)\b(?!I\b)[A-Z][A-Za-z]*\b|"
+    r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|one|two|three|four|five|six|seven|eight|nine|ten)\b|"
+    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十两]+(?=[点个次年天岁号月只])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text.
+
+    Attributes:
+        text: As written.
+        term: The form in which it is compared; empty for words without content.
+        naming: Whether it could be part of a title.
+        start: Its offset in characters.
+    """
+
+    text: str
+    term: str
+    naming: bool
+    start: int
+
+    @property
+    def end(self) -> int:
+        """The offset behind it."""
+        return self.start + len(self.text)
+
+
+class Lexicon:
+    """Turns texts into tokens; loads its stemmer and dictionary when first used."""
+
+    def __init__(self) -> None:
+        self._stem: Callable[[str], str] | None = None
+        self._tag: Callable[[str], list[tuple[str, str]]] | None = None
+
+    def tokens(self, text: str) -> list[Token]:
+        """The words of a text, in order."""
+        if not has_cjk(text):
+            return self._latin(text, 0)
+        tokens: list[Token] = []
+        offset = 0
+        for word, tag in self._tagged(text):
+            at = text.find(word, offset)
+            if at < 0:
+                continue
+            offset = at + len(word)
+            tokens.extend(self._chinese(word, tag, at) if has_cjk(word) else self._latin(word, at))
+        return tokens
+
+    def terms(self, text: str) -> frozenset[str]:
+        """The different words with content."""
+        return frozenset(token.term for token in self.tokens(text) if token.term)
+
+    def subjects(self, text: str) -> frozenset[str]:
+        """The different words that could be part of a title."""
+        return frozenset(token.term for token in self.tokens(text) if token.naming)
+
+    def all_terms(self, texts: Iterable[str]) -> frozenset[str]:
+        """The different words with content of all texts together."""
+        return frozenset(term for text in texts for term in self.terms(text))
+
+    def _latin(self, text: str, offset: int) -> list[Token]:
+        stem = self._stemming()
+        found: list[Token] = []
+        for match in _WORD.finditer(text):
+            word = match.group().lower().replace("’", "'")
+            bare = word.removesuffix("'s")
+            stopped = word in ENGLISH.stop or bare in ENGLISH.stop
+            term = "" if stopped else stem(bare)
+            naming = (
+                not stopped and bare not in ENGLISH.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
+            )
+            found.append(Token(match.group(), term, naming, offset + match.start()))
+        return found
+
+    def _stemming(self) -> Callable[[str], str]:
+        if self._stem is None:
+            import Stemmer
+
+            stem = Stemmer.Stemmer("english").stemWord  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
+            self._stem = cast("Callable[[str], str]", stem)
+        return self._stem
+
+    def _tagged(self, text: str) -> list[tuple[str, str]]:
+        if self._tag is None:
+            import rjieba
+
+            tag: Callable[[str], list[tuple[str, str]]] = rjieba.tag
+            self._tag = tag
+        return self._tag(text)
+
+    @staticmethod
+    def _chinese(word: str, tag: str, at: int) -> list[Token]:
+        content = word not in CHINESE.stop and tag.startswith(_CONTENT_TAGS) and tag not in ("ul", "uj")
+        timed = CHINESE.time.fullmatch(word.removeprefix("每")) is not None
+        naming = content and not timed and tag.startswith(_NAMING_TAGS) and word not in CHINESE.weak
+        return [Token(word, word if content else "", naming, at)]
+
+
+def inverse_frequencies(texts: Iterable[frozenset[str]]) -> dict[str, float]:
+    """The weight of each term by how few of the texts have it: ``ln(1 + N/df)``."""
+    counted: Counter[str] = Counter()
+    total = 0
+    for terms in texts:
+        counted.update(terms)
+        total += 1
+    return {term: math.log(1 + total / count) for term, count in counted.items()}
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the smaller set that the larger one has too, 0 to 1."""
+    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+
+
+def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Cosine of two weighted sets of terms."""
+    if len(other) < len(one):
+        one, other = other, one
+    dot = sum(weight * other.get(term, 0.0) for term, weight in one.items())
+    length = math.sqrt(sum(w * w for w in one.values()) * sum(w * w for w in other.values()))
+    return dot / length if length else 0.0
+
+
+def values_of(text: str) -> frozenset[str]:
+    """What could change while the rest of a statement stays: numbers, weekdays, names, quotations."""
+    return frozenset(match.group().lower() for match in _VALUE.finditer(text))

@@ -1,0 +1,349 @@
+"""auto_memory: dialogues kept, event notes made, nothing learnt twice and nothing lost."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reme.actions import MemoryReport, auto_memory, memory_text, read_ledger
+from reme.actions.dialogue import dialogue_path, read_dialogue
+from reme.actions.statements import read_item
+from reme.errors import InvalidInput, Unavailable
+from reme.markdown import parse, words
+from reme.paths import VaultPath
+from reme.reason import Event, Message, OfflineReasoner, OpenEvent, Statement
+from reme.vault import history, undo
+
+from .conftest import MakeRoom, Room
+
+OFFLINE = OfflineReasoner()
+NUMBERS = itertools.count()
+
+
+def message(text: str, at: str = "2026-05-15T09:30:00+02:00", role: str = "user", **extra: object) -> dict[str, object]:
+    return {"role": role, "content": text, "timestamp": at, **extra}
+
+
+JWT = [
+    message("We decided to rotate the JWT signing keys every 90 days."),
+    message("The JWT rotation job runs on the staging cluster.", role="assistant"),
+    message("I prefer short token lifetimes of 15 minutes."),
+]
+
+
+def remember(
+    room: Room, messages: Sequence[object] | str, session: str = "s1", reasoner: object = OFFLINE, **more: object
+) -> MemoryReport:
+    return asyncio.run(auto_memory(room.workspace, reasoner, messages, session, **more))  # type: ignore[arg-type]
+
+
+class Scripted:
+    """Answers as it is told, and keeps what it was asked."""
+
+    def __init__(self, *answers: Sequence[Event] | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[Sequence[Message], Sequence[OpenEvent]]] = []
+
+    async def segment(
+        self, messages: Sequence[Message], open_events: Sequence[OpenEvent], hint: str = ""
+    ) -> tuple[Event, ...]:
+        self.asked.append((messages, open_events))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return tuple(answer)
+
+
+def event(*statements: tuple[str, int], continues: int | None = None, name: str = "Keys", slug: str = "keys") -> Event:
+    return Event(continues, name, slug, "About keys", tuple(Statement(text, line, "fact") for text, line in statements))
+
+
+def test_a_conversation_becomes_a_dialogue_and_a_note(room: Room) -> None:
+    report = remember(room, JWT)
+    assert report.appended == 3
+    records = [json.loads(line) for line in room.text("session/dialog/s1.jsonl").splitlines()]
+    assert [r["text"] for r in records] == [m["content"] for m in JWT]
+    note = room.text(report.notes[0].path)
+    assert parse(note.encode()).properties["session_id"] == "s1"
+    assert "source:: [[session/dialog/s1.jsonl]]" in note
+    assert (
+        "- We decided to rotate the JWT signing keys every 90 days. (user, 2026-05-15)"
+        " — [[session/dialog/s1.jsonl#L1|L1]]"
+    ) in note
+    assert "## Decisions" in note
+    assert "## Preferences" in note
+    assert f"- [[{report.notes[0].path}|" in room.text("daily/2026-05-15.md")
+    assert report.report is not None
+    assert report.notes[0].path in room.text(report.report)
+
+
+def test_one_run_holds_it_all_and_can_be_undone(room: Room) -> None:
+    before = room.files()
+    report = remember(room, JWT)
+    assert {record.run for record in history(room.shared.vault)} == {report.run}
+    assert {record.role for record in history(room.shared.vault)} == {"system"}
+    undo(room.shared.vault, report.run, role="person", actor="test", new_run="undo")
+    assert room.files() == before
+
+
+def test_a_replay_adds_nothing(room: Room) -> None:
+    remember(room, JWT)
+    before = room.files()
+    report = remember(room, JWT)
+    assert (report.appended, report.learnt, report.notes, report.report) == (0, 0, (), None)
+    assert room.files() == before
+    assert "nothing new" in memory_text(report)
+
+
+def test_only_what_is_new_is_learnt(room: Room) -> None:
+    remember(room, JWT)
+    asked = Scripted([event(("The JWT job failed.", 4))])
+    report = remember(room, [*JWT, message("The JWT job failed.")], reasoner=asked)
+    assert [m.line for m in asked.asked[0][0]] == [4]
+    assert report.appended == 1
+    assert read_ledger(room.shared.vault).watermarks == {"s1": 4}
+
+
+def test_a_failed_reasoner_loses_nothing(room: Room) -> None:
+    with pytest.raises(Unavailable):
+        remember(room, JWT, reasoner=Scripted(Unavailable("the model does not answer")))
+    assert room.text("session/dialog/s1.jsonl").count("\n") == 3
+    report = remember(room, JWT)
+    assert (report.appended, report.learnt) == (0, 3)
+    assert report.notes
+
+
+@pytest.mark.parametrize(
+    ("zone", "at", "day"),
+    [
+        ("Pacific/Auckland", "2026-07-01T13:10:00Z", "2026-07-02"),
+        ("America/Los_Angeles", "2026-07-02T05:00:00Z", "2026-07-01"),
+    ],
+)
+def test_b67_a_message_belongs_to_its_own_local_day(
+    make_room: MakeRoom, monkeypatch: pytest.MonkeyPatch, zone: str, at: str, day: str
+) -> None:
+    for host in ("UTC", "Asia/Tokyo"):
+        monkeypatch.setenv("TZ", host)
+        room = make_room(zone=zone, now="2026-07-05T00:00:00+00:00", name=host.replace("/", "-"))
+        report = remember(room, [message("I moved the deployment to Frankfurt.", at)])
+        assert report.notes[0].path.startswith(f"daily/{day}/")
+        assert f"daily/{day}.md" in room.files()
+
+
+def test_b67_a_conversation_over_midnight_goes_to_two_days(room: Room) -> None:
+    report = remember(
+        room,
+        [
+            message("I deployed the JWT rotation job to the staging cluster.", "2026-05-14T21:59:00Z"),
+            message("The JWT rotation job on the staging cluster failed.", "2026-05-14T22:01:00Z"),
+        ],
+    )
+    first, second = (note.path for note in report.notes)
+    assert (first[:16], second[:16]) == ("daily/2026-05-14", "daily/2026-05-15")
+    assert f"inherits:: [[{first}]]" in room.text(second)
+
+
+def test_an_event_of_the_same_day_and_session_goes_on_in_its_note(room: Room) -> None:
+    first = remember(room, JWT)
+    second = remember(room, [message("The JWT rotation job on the staging cluster rotated the signing keys.")])
+    assert [note.outcome for note in second.notes] == ["extended"]
+    assert second.notes[0].path == first.notes[0].path
+
+
+def test_an_event_of_another_session_or_day_is_inherited(room: Room) -> None:
+    first = remember(room, JWT).notes[0].path
+    other = remember(room, [message("The JWT rotation job on the staging cluster rotated the signing keys.")], "s2")
+    assert other.notes[0].path != first
+    assert f"inherits:: [[{first}]]" in room.text(other.notes[0].path)
+
+
+def test_chinese_conversations(room: Room) -> None:
+    report = remember(
+        room,
+        [
+            message("我们决定用 PostgreSQL 存储订单。"),
+            message("订单系统下周一上线，我负责数据迁移。"),
+            message("谢谢你！"),
+        ],
+    )
+    note = room.text(report.notes[0].path)
+    assert "- 我们决定用 PostgreSQL 存储订单。 (user, 2026-05-15) — [[session/dialog/s1.jsonl#L1|L1]]" in note
+    assert "订单系统下周一上线，我负责数据迁移。 (user, 2026-05-15, about 2026-05-18)" in note
+    assert "## 决定" in note
+    assert "谢谢" not in note
+
+
+def test_malformed_messages_are_reported_and_the_rest_is_done(room: Room) -> None:
+    text = json.dumps(JWT[0]) + '\n{"role": "wizard", "content": "x"}\n{"role": "user", "cont'
+    report = remember(room, text)
+    assert report.appended == 1
+    assert [problem.line for problem in report.problems] == [2, 3]
+    assert "wizard" in memory_text(report)
+    assert report.report is not None
+    assert "message 3 was not taken" in room.text(report.report)
+
+
+@pytest.mark.parametrize("raw", [[], "", '{"role": "user"', [{"role": "user", "content": ""}]])
+def test_where_nothing_is_valid_nothing_is_written(room: Room, raw: object) -> None:
+    with pytest.raises(InvalidInput) as error:
+        remember(room, raw)  # type: ignore[arg-type]
+    assert room.files() == {}
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("session", ["../x", "a/b", "", ".hidden", "a\\b", "x" * 200, "a\0b", "C:x", "con?", "dot."])
+def test_session_ids_are_safe_file_names(room: Room, session: str) -> None:
+    with pytest.raises(InvalidInput):
+        remember(room, JWT, session)
+    assert room.files() == {}
+
+
+def test_secrets_never_reach_the_vault(room: Room) -> None:
+    report = remember(room, [message("I store the deploy key ghp_abcdefghijklmnopqrstuvwxyz0123456789 in the vault.")])
+    assert [r.kind for r in report.redactions] == ["token"]
+    assert not any(b"ghp_" in data for data in room.files().values())
+
+
+def test_only_noise_is_no_error_and_writes_nothing(room: Room) -> None:
+    report = remember(room, [{"role": "tool", "content": "42"}])
+    assert (report.dropped, report.learnt) == (1, 0)
+    assert room.files() == {}
+
+
+def test_b51_hand_written_text_survives(room: Room) -> None:
+    path = remember(room, JWT).notes[0].path
+    mine = (
+        room.text(path).replace("## Decisions\n", "## Decisions\n\nMy own thought, **unfinished**\n- and a list\n\n")
+        + "\nPS: call Ana\n"
+    )
+    room.write(path, mine.replace("\n", "\r\n"))
+    index = room.text("daily/2026-05-15.md")
+    room.write("daily/2026-05-15.md", "# My day\n\n" + index + "\nEvening: tired.\n")
+    remember(room, [message("We decided that the JWT rotation job on the staging cluster signs with new keys.")])
+    after = room.text(path)
+    for line in mine.splitlines():
+        assert line in after.splitlines()
+    assert len(after) > len(mine)
+    assert b"\n" not in room.files()[path].replace(b"\r\n", b"")
+    day = room.text("daily/2026-05-15.md")
+    assert day.startswith("# My day\n")
+    assert day.endswith("Evening: tired.\n")
+
+
+def test_a_note_that_a_person_made_is_never_taken_over(room: Room) -> None:
+    room.write("daily/2026-05-15/keys.md", "mine\n")
+    report = remember(room, JWT, reasoner=Scripted([event(("The keys rotate.", 1))]))
+    assert report.notes[0].path == "daily/2026-05-15/keys-2.md"
+    assert room.text("daily/2026-05-15/keys.md") == "mine\n"
+
+
+def test_b49_unknown_and_impossible_answers_are_refused_one_by_one(room: Room) -> None:
+    report = remember(
+        room,
+        JWT,
+        reasoner=Scripted(
+            [
+                event(("The keys rotate.", 1), ("Out of range.", 99), ("two\nlines", 1), ("", 2), ("<!-- open", 1)),
+                event(("It never ends.", 2), continues=12, name="Other", slug="../../etc/passwd"),
+                event(("Nowhere.", 0)),
+            ]
+        ),
+    )
+    assert [note.statements for note in report.notes] == [1, 1]
+    assert report.notes[1].path == "daily/2026-05-15/etc-passwd.md"
+    assert len(report.refused) == 7
+    assert all(path.startswith(("daily/", "session/", "audit/")) for path in room.files())
+
+
+def test_two_deliveries_at_once_give_one_result(room: Room) -> None:
+    async def both() -> list[MemoryReport]:
+        return list(
+            await asyncio.gather(
+                auto_memory(room.workspace, OFFLINE, JWT, "s1"), auto_memory(room.workspace, OFFLINE, JWT, "s1")
+            )
+        )
+
+    reports = asyncio.run(both())
+    assert sum(report.appended for report in reports) == 3
+    assert sorted(len(report.notes) for report in reports)[0] == 0
+    assert len(room.daily()) == 1
+    assert room.text("session/dialog/s1.jsonl").count("\n") == 3
+
+
+def test_a_torn_dialogue_line_is_passed_over_and_kept(room: Room) -> None:
+    remember(room, JWT)
+    torn = room.text("session/dialog/s1.jsonl") + '{"id": "x", "role"'
+    room.write("session/dialog/s1.jsonl", torn)
+    report = remember(room, [message("I moved the JWT job to Frankfurt.")])
+    assert report.learnt == 1
+    assert room.text("session/dialog/s1.jsonl").startswith(torn + "\n")
+    assert "#L5|L5" in room.text(report.notes[0].path)
+
+
+STATEMENT = st.tuples(st.text(min_size=1, max_size=60), st.integers(-1, 6))
+EVENTS = st.lists(
+    st.builds(
+        lambda s, c: event(*s, continues=c), st.lists(STATEMENT, max_size=4), st.one_of(st.none(), st.integers(-1, 4))
+    ),
+    max_size=3,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(EVENTS, min_size=2, max_size=4))
+def test_e4_no_words_are_ever_lost(make_room: MakeRoom, answers: list[list[Event]]) -> None:
+    room = make_room(name=f"vault-{next(NUMBERS)}")
+    before: dict[str, list[str]] = {}
+    for turn, answer in enumerate(answers):
+        remember(room, [message(f"message {turn}")], reasoner=Scripted(answer))
+        for path in room.daily():
+            said = _blocks(room, path)
+            whole = "\n".join(said)
+            assert all(block in whole for block in before.get(path, []))
+            before[path] = said
+
+
+def _blocks(room: Room, path: str) -> list[str]:
+    note = parse(room.text(path).encode())
+    return [words(note.text(block.span)) for block in note.blocks]
+
+
+def test_every_statement_is_traceable(room: Room) -> None:
+    remember(room, JWT)
+    remember(room, [message("I adopted a dog named Biscuit yesterday. He loves the park in Altona.", name="Ana")], "s2")
+    seen = 0
+    for path in room.daily():
+        for link in (link for link in parse(room.text(path).encode()).links if link.anchor):
+            raw = next(line for line in room.text(path).splitlines() if f"#{link.anchor}" in line)
+            item = read_item(raw)
+            assert item is not None
+            dialogue = read_dialogue(room.shared.vault, VaultPath(link.target), room.shared.clock)
+            said = next(m for m in dialogue.messages if m.line == int(link.anchor.removeprefix("L")))
+            assert item.text in said.text
+            assert item.speaker == said.speaker
+            seen += 1
+    assert seen >= 4
+
+
+def test_the_ledger_line_is_as_documented(room: Room) -> None:
+    remember(room, JWT)
+    line = json.loads(room.text("audit/ledger.jsonl"))
+    assert list(line) == ["kind", "at", "run", "session", "line"]
+    assert line["kind"] == "watermark"
+    assert datetime.fromisoformat(line["at"]).utcoffset() is not None
+
+
+def test_the_given_date_is_for_messages_without_their_own(room: Room) -> None:
+    report = remember(room, [{"role": "user", "content": "I moved the JWT job to Frankfurt."}], day=date(2026, 3, 1))
+    assert report.notes[0].path.startswith("daily/2026-03-01/")
+
+
+def test_the_dialogue_path_is_in_the_session_layer(room: Room) -> None:
+    assert dialogue_path(replace(room.shared).vault, "会话-1") == "session/dialog/会话-1.jsonl"

@@ -1,0 +1,157 @@
+"""The shapes in which messages are delivered, and what is wrong with some of them."""
+
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+
+from reme.actions.messages import RECALL_TAG, Delivery, read_messages
+from reme.actions.redaction import redact
+from reme.clock import Clock, zone_named
+
+CLOCK = Clock(zone_named("Europe/Berlin"), lambda: datetime(2026, 5, 15, 10, tzinfo=UTC))
+
+
+def read(*items: object) -> Delivery:
+    return read_messages(list(items), CLOCK)
+
+
+def test_openai_shape() -> None:
+    delivery = read(
+        {"role": "system", "content": "You are helpful."},
+        {"role": "user", "name": "Ana", "content": "I moved to Lisbon.", "created_at": 1778839200},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "42"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Here."},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+            ],
+        },
+    )
+    assert [(m.speaker, m.text) for m in delivery.messages] == [("Ana", "I moved to Lisbon."), ("user", "Here.")]
+    assert delivery.messages[0].at.isoformat() == "2026-05-15T12:00:00+02:00"
+    assert delivery.problems == ()
+    assert delivery.dropped == 3
+
+
+def test_anthropic_shape() -> None:
+    delivery = read(
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "secret output"}]},
+        {
+            "id": "msg_1",
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "Rotate the keys."},
+                {"type": "tool_use", "id": "t", "name": "bash", "input": {}},
+            ],
+        },
+    )
+    assert [m.text for m in delivery.messages] == ["Rotate the keys."]
+    assert delivery.messages[0].key.startswith("msg_1:")
+
+
+def test_claude_code_shape() -> None:
+    def line(uuid: str, role: str, content: object, **more: object) -> dict[str, object]:
+        said = {"role": role, "content": content}
+        return {"type": role, "uuid": uuid, "timestamp": "2026-05-14T22:30:00.000Z", "message": said, **more}
+
+    lines = [
+        {"type": "summary", "summary": "x", "leafUuid": "u"},
+        line("u1", "user", "Deploy it.", sessionId="s"),
+        line("u2", "user", "Caveat", isMeta=True),
+        line("u3", "assistant", [{"type": "text", "text": "Done."}]),
+        line("u4", "assistant", "side", isSidechain=True),
+        line("u5", "user", "<system-reminder>be nice</system-reminder>"),
+    ]
+    delivery = read_messages("\n".join(map(json.dumps, lines)), CLOCK)
+    assert [(m.role, m.text, m.at.date()) for m in delivery.messages] == [
+        ("user", "Deploy it.", date(2026, 5, 15)),
+        ("assistant", "Done.", date(2026, 5, 15)),
+    ]
+
+
+def test_a_list_may_come_as_text() -> None:
+    assert [m.text for m in read_messages('[{"role": "user", "content": "I moved."}]', CLOCK).messages] == ["I moved."]
+
+
+def test_what_is_malformed_is_named_and_the_rest_is_taken() -> None:
+    text = "\n".join(
+        [
+            '{"role": "user", "content": "first"}',
+            '{"role": "wizard", "content": "x"}',
+            '{"role": "user", "content": ""}',
+            '{"role": "user", "content": "x", "timestamp": "yesterday-ish"}',
+            "",
+            '{"role": "user", "content": "cut of',
+            '{"content": "x"}',
+            "[1, 2]",
+            '{"role": "user", "content": 7}',
+            '{"role": "user", "content": "last"}',
+        ]
+    )
+    delivery = read_messages(text, CLOCK)
+    assert [m.text for m in delivery.messages] == ["first", "last"]
+    assert [p.line for p in delivery.problems] == [2, 3, 4, 6, 7, 8, 9]
+    reasons = " | ".join(p.reason for p in delivery.problems)
+    for word in ("'wizard'", "no text", "yesterday-ish", "no complete JSON", "no role", "list", "int"):
+        assert word in reasons
+
+
+def test_recalled_and_injected_text_is_left_out() -> None:
+    picture = f"data:image/png;base64,{'A' * 300}"
+    text = f"<{RECALL_TAG} id='1'>old memory</{RECALL_TAG}>I like tea.<think>maybe</think> {picture}"
+    assert [m.text for m in read({"role": "user", "content": text}).messages] == ["I like tea. [data]"]
+
+
+def test_messages_without_a_time_belong_to_the_given_day() -> None:
+    delivery = read_messages([{"role": "user", "content": "x y z"}], CLOCK, date(2026, 1, 2))
+    assert delivery.messages[0].at.date() == date(2026, 1, 2)
+
+
+def test_the_same_words_twice_are_two_messages_and_a_replay_has_the_same_keys() -> None:
+    batch = [{"role": "user", "content": "yes"}, {"role": "user", "content": "yes"}]
+    one, two = read(*batch), read(*batch)
+    assert len({m.key for m in one.messages}) == 2
+    assert [m.key for m in one.messages] == [m.key for m in two.messages]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("my key is sk-proj-abcdefghijklmnop1234567890", "abcdefghijklmnop"),
+        ("use ghp_abcdefghijklmnopqrstuvwxyz0123456789", "ghp_"),
+        ("AKIAIOSFODNN7EXAMPLE is the id", "AKIA"),
+        ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123", "eyJ"),
+        ("password: hunter2!", "hunter2"),
+        ("我的密码是 abc12345", "abc12345"),
+        ("postgres://admin:s3cr3t@db.local/x", "s3cr3t"),
+        ("card 4111 1111 1111 1111 ok", "4111"),
+        ("it is Zx9Kq2LmP0vR7tYw3BnD5cFg8HjS", "Zx9Kq2"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
+        ("curl -H 'Authorization: Bearer abcdef123456.zzz'", "abcdef123456"),
+    ],
+)
+def test_secrets_are_taken_out(text: str, secret: str) -> None:
+    clean, kinds = redact(text)
+    assert secret not in clean
+    assert "[redacted: " in clean
+    assert kinds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "id 123e4567-e89b-12d3-a456-426614174000",
+        "src/components/UserProfile/ProfileHeader2Component/index.ts",
+        "my password is too long to remember",
+        "call 2026-05-15 or 030 1234567",
+        "the token is expired",
+        "internationalization and counterrevolutionaries",
+    ],
+)
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert redact(text) == (text, ())

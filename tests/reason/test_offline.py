@@ -1,0 +1,322 @@
+"""The offline reasoner: extractive, deterministic, in English and Chinese."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reme.reason import (
+    Bucket,
+    Candidate,
+    Cite,
+    Contradict,
+    Create,
+    Event,
+    Evidence,
+    Extraction,
+    Insert,
+    Integration,
+    Message,
+    OfflineReasoner,
+    OpenEvent,
+    SourceLine,
+    SourceNote,
+    Unit,
+    Update,
+    slug_of,
+)
+
+ZONE = ZoneInfo("Europe/Berlin")
+DAY = date(2026, 5, 15)
+BUCKETS = (
+    Bucket("personal", "A person or a team: preferences, habits."),
+    Bucket("procedure", "How something is done."),
+    Bucket("wiki", "What something is."),
+)
+REASONER = OfflineReasoner()
+
+
+def said(*texts: str, speaker: str = "user", role: str = "user") -> list[Message]:
+    at = datetime(2026, 5, 15, 10, tzinfo=ZONE)
+    return [
+        Message(line, "user" if role == "user" else "assistant", speaker, text, at)
+        for line, text in enumerate(texts, start=1)
+    ]
+
+
+def segment(messages: Sequence[Message], open_events: Sequence[OpenEvent] = ()) -> tuple[Event, ...]:
+    return asyncio.run(REASONER.segment(messages, open_events))
+
+
+def texts(events: Sequence[Event]) -> list[str]:
+    return [statement.text for event in events for statement in event.statements]
+
+
+def lines(*told: str, day: date = DAY, speaker: str = "user") -> tuple[SourceLine, ...]:
+    return tuple(SourceLine(n, text, None, speaker, day) for n, text in enumerate(told, start=10))
+
+
+def integrate(evidence: Sequence[SourceLine], *candidates: Candidate, name: str = "Release day") -> Integration:
+    unit = Unit(name, slug_of(name), "wiki", "", tuple(Evidence(1, line.number) for line in evidence))
+    return asyncio.run(REASONER.integrate(unit, evidence, candidates))
+
+
+def node(*blocks: str, name: str = "Release day", bucket: str = "wiki") -> Candidate:
+    return Candidate(name, "", (), bucket, blocks)
+
+
+def test_every_statement_is_a_substring_of_its_message() -> None:
+    messages = said(
+        "Hi there! We decided to rotate the signing keys every 90 days. How are you?",
+        "他说：“我下周搬到上海。”我最近在学做菜，昨天晚上我做了一道宫保鸡丁。",
+    )
+    for event in segment(messages):
+        for statement in event.statements:
+            assert statement.text in messages[statement.line - 1].text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=300), min_size=1, max_size=8))
+def test_any_text_is_cut_into_substrings(told: list[str]) -> None:
+    messages = said(*told)
+    for event in segment(messages):
+        assert "/" not in event.slug
+        assert event.slug
+        for statement in event.statements:
+            assert statement.text in messages[statement.line - 1].text
+            assert "\n" not in statement.text
+
+
+def test_chatter_and_questions_are_dropped() -> None:
+    kept = texts(
+        segment(
+            said("Hey! How have you been?", "Thanks, that's really sweet!", "I adopted a dog named Biscuit yesterday.")
+        )
+    )
+    assert kept == ["I adopted a dog named Biscuit yesterday."]
+
+
+def test_chinese_chatter_and_questions_are_dropped() -> None:
+    kept = texts(
+        segment(said("你好，很高兴认识你！", "你今天想聊些什么呢？", "我最近搬到了杭州，在一家设计公司工作。"))
+    )
+    assert kept == ["我最近搬到了杭州，在一家设计公司工作。"]
+
+
+def test_nothing_worth_keeping_gives_no_event() -> None:
+    assert segment(said("Hi!", "Thanks!", "How are you?", "ok")) == ()
+
+
+def test_relative_dates_are_resolved_beside_the_words() -> None:
+    event = segment(said("I went to the support group yesterday and met Carol.", "我上周五去了北京的博物馆参观。"))[0]
+    assert [s.about for s in event.statements] == ["2026-05-14", "2026-05-08"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("We decided to use PostgreSQL instead of MySQL.", "decision"),
+        ("I prefer pnpm over npm for every project.", "preference"),
+        ("I am currently working on the billing migration.", "state"),
+        ("First run the tests, then tag the release, and finally push it.", "procedure"),
+        ("The staging server has 16 GB of memory.", "fact"),
+        ("我们决定用 PostgreSQL 存储订单。", "decision"),
+        ("我最喜欢喝冷萃咖啡，不加糖。", "preference"),
+        ("先运行测试，再打标签，最后推送到仓库。", "procedure"),
+    ],
+)
+def test_statements_have_kinds(text: str, kind: str) -> None:
+    assert segment(said(text))[0].statements[0].kind == kind
+
+
+def test_numbered_steps_are_all_kept_in_order() -> None:
+    steps = (
+        "Here is the release checklist:\n"
+        "1. Run the test suite\n2. Update the changelog\n3. Tag the commit\n4. Push the tag"
+    )
+    event = segment(said(steps, role="assistant", speaker="assistant"))[0]
+    assert [s.text for s in event.statements if s.kind == "procedure"] == [
+        "Here is the release checklist:",
+        "Run the test suite",
+        "Update the changelog",
+        "Tag the commit",
+        "Push the tag",
+    ]
+
+
+def test_a_change_of_subject_makes_another_event() -> None:
+    jwt = [
+        "The JWT signing keys must rotate every 90 days.",
+        "Our JWT library rejects signing keys older than 90 days.",
+        "I deployed the JWT key rotation job to staging.",
+        "The JWT rotation job failed because the signing key was missing.",
+    ]
+    cake = [
+        "By the way, I bought a sourdough starter for the bakery course.",
+        "The sourdough starter needs rye flour every day.",
+        "My bakery course starts on Monday with sourdough bread.",
+        "I baked two sourdough loaves with rye flour.",
+    ]
+    events = segment(said(*jwt, *cake))
+    assert len(events) == 2
+    assert "jwt" in events[0].slug
+    assert "sourdough" in events[1].slug
+
+
+def test_an_event_continues_by_its_subject() -> None:
+    keys = OpenEvent(
+        "JWT key rotation",
+        "",
+        DAY,
+        ("The JWT signing keys must rotate every 90 days.", "The JWT rotation job runs at night."),
+    )
+    bread = OpenEvent("Sourdough", "", DAY, ("I baked two sourdough loaves with rye flour.",))
+    event = segment(said("The JWT rotation job rotated the signing keys last night."), [bread, keys])[0]
+    assert event.continues == 2
+    assert segment(said("I visited my grandmother in Lisbon yesterday."), [bread, keys])[0].continues is None
+
+
+def test_chinese_slugs_stay_chinese() -> None:
+    event = segment(said("我在准备钢琴考试。", "钢琴考试在六月举行，我每天练习两个小时。"))[0]
+    assert "钢琴" in event.slug
+
+
+def test_a_changed_value_is_no_duplicate() -> None:
+    kept = texts(segment(said("The release meeting is on Monday at 10.", "The release meeting is on Tuesday at 10.")))
+    assert len(kept) == 2
+    assert (
+        len(texts(segment(said("The release meeting is on Monday at 10.", "The release meeting is on Monday at 10."))))
+        == 1
+    )
+
+
+# extract
+
+
+def extract(*sources: SourceNote, max_units: int = 10, buckets: Sequence[Bucket] = BUCKETS) -> Extraction:
+    return asyncio.run(REASONER.extract(sources, buckets, max_units))
+
+
+def source(name: str, *told: SourceLine, day: date = DAY) -> SourceNote:
+    return SourceNote(name, "", day, told)
+
+
+def line(
+    number: int, text: str, kind: str | None = "fact", speaker: str = "user", *, known: bool = False
+) -> SourceLine:
+    return SourceLine(number, text, kind, speaker, DAY, "", known)  # type: ignore[arg-type]
+
+
+def test_a_subject_across_days_is_one_unit() -> None:
+    first = source("JWT key rotation", line(9, "The JWT signing keys rotate every 90 days."))
+    second = source("JWT keys", line(9, "The JWT signing keys live in the vault of the platform team."))
+    other = source("Sourdough", line(9, "The sourdough starter needs rye flour every day."))
+    units = extract(first, second, other).units
+    assert [len(unit.evidence) for unit in units] == [2, 1]
+    assert units[0].evidence == (Evidence(1, 9), Evidence(2, 9))
+
+
+def test_steps_and_preferences_have_buckets_of_their_own() -> None:
+    steps = source("Release", line(3, "Run the test suite", "procedure"), line(4, "Tag the commit", "procedure"))
+    taste = source("Coffee", line(3, "I prefer cold brew coffee without sugar.", "preference"))
+    facts = source("Staging", line(3, "The staging server has 16 GB of memory."))
+    assert {unit.bucket for unit in extract(steps, taste, facts).units} == {"procedure", "personal", "wiki"}
+
+
+def test_without_a_fitting_bucket_none_is_invented() -> None:
+    facts = source("Staging", line(3, "The staging server has 16 GB of memory."))
+    assert extract(facts, buckets=[Bucket("recipes", "Dishes")]).units[0].bucket == ""
+
+
+def test_what_does_not_fit_is_left_for_the_next_run() -> None:
+    one = source("Staging", line(3, "The staging server has 16 GB of memory and 4 cores."))
+    two = source("Sourdough", line(3, "The sourdough starter needs rye flour."))
+    extraction = extract(one, two, max_units=1)
+    assert len(extraction.units) == 1
+    assert extraction.unfinished == (2,)
+
+
+def test_known_lines_are_context_only() -> None:
+    note = source(
+        "Staging",
+        line(3, "The staging server has 16 GB of memory.", known=True),
+        line(4, "The staging server runs Debian 12."),
+    )
+    assert extract(note).units[0].evidence == (Evidence(1, 4),)
+    assert extract(source("Staging", line(3, "The staging server has 16 GB of memory.", known=True))).units == ()
+
+
+# integrate
+
+
+def test_a_new_subject_creates() -> None:
+    decision = integrate(
+        lines("The staging server has 16 GB of memory."),
+        node("We bake bread on Sunday.", name="Bread"),
+        name="Staging server",
+    )
+    assert isinstance(decision, Create)
+    assert decision.claims[0].text == "The staging server has 16 GB of memory."
+
+
+def test_the_same_statement_is_cited() -> None:
+    decision = integrate(
+        lines("The release happens on the first Monday."), node("The release happens on the first Monday.")
+    )
+    assert decision == Update(1, "corroborate", (Cite(1, (1,)),))
+
+
+def test_more_about_it_is_inserted() -> None:
+    decision = integrate(lines("The release branch is cut by Ana."), node("The release happens on the first Monday."))
+    assert isinstance(decision, Update)
+    assert isinstance(decision.edits[0], Insert)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The release meeting is on Monday.", "The release meeting is on Thursday."),
+        ("The service needs 16 GB of memory.", "The service needs 32 GB of memory."),
+        ("The build uses the npm registry.", "The build no longer uses the npm registry."),
+        ("The importer supports CSV files.", "The importer does not support CSV files."),
+        ("发布会议在周一上午。", "发布会议改到周四上午。"),
+        ("我喝咖啡加糖。", "我喝咖啡不再加糖。"),
+    ],
+)
+def test_contradictions_are_flagged_and_never_resolved(old: str, new: str) -> None:
+    decision = integrate(lines(new), node(old))
+    assert isinstance(decision, Update)
+    assert decision.shape == "refine"
+    assert isinstance(decision.edits[0], Contradict)
+    assert decision.edits[0].block == 1
+
+
+def test_another_bucket_under_the_same_name_is_another_thing() -> None:
+    decision = integrate(lines("The release branch is cut by Ana."), node("Run the tests.", bucket="procedure"))
+    assert isinstance(decision, Create)
+
+
+def test_nodes_mentioned_by_name_are_related() -> None:
+    decision = integrate(
+        lines("The staging server runs the Key Ceremony every month."),
+        node("Something else entirely.", name="Key ceremony", bucket="procedure"),
+        name="Staging server",
+    )
+    assert isinstance(decision, Create)
+    assert [relation.candidate for relation in decision.relations] == [1]
+
+
+def test_the_same_material_gives_the_same_answer() -> None:
+    messages = said("I adopted a dog named Biscuit.", "We decided to move to Lisbon in June.", "我最近在学做菜。")
+    assert segment(messages) == asyncio.run(OfflineReasoner().segment(messages, ()))
+
+
+@pytest.mark.parametrize("raw", ["../x", "a/b\\c", "...", "", "C:\\x", ".git", "  ", "\0"])
+def test_slugs_are_safe(raw: str) -> None:
+    slug = slug_of(raw)
+    assert slug
+    assert not set(slug) & set("/\\.:\0 ")
