@@ -1,0 +1,154 @@
+"""Runs the benchmarks: ``python -m bench [--notes 1000 10000] [--json FILE]``.
+
+Times are CPU-seconds of this process, which a busy machine distorts less than wall time does; latencies are wall times,
+of each question the best of three. Beside each stands its ratio to a baseline measured in the same run: reading,
+hashing and compressing all files for the whole-vault figures, and one bare FTS5 query for searches.
+"""
+
+import argparse
+import hashlib
+import json
+import platform
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from bench.vaults import Made, make_vault
+from reme.clock import system_clock
+from reme.index import Filter, Index, open_index, refresh
+from reme.search import SearchSettings, search, traverse
+from reme.vault import Layout, Vault
+
+_REPEATS = 3
+
+
+def main() -> None:
+    """Measure, print a table, and write a record where asked to."""
+    parser = argparse.ArgumentParser(prog="bench", description="Measure index and search on seeded vaults.")
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--json", type=Path, help="write the record to this file")
+    options = parser.parse_args()
+    records: list[dict[str, float | int]] = []
+    for notes in options.notes:
+        folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
+        try:
+            records.append(_measure(make_vault(folder / "vault", notes), folder / "state"))
+        finally:
+            shutil.rmtree(folder)
+    print(_table(records))
+    record = {"python": platform.python_version(), "machine": platform.machine(), "runs": records}
+    if options.json:
+        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    else:
+        print(json.dumps(record))
+
+
+def _measure(made: Made, state: Path) -> dict[str, float | int]:
+    clock = system_clock(ZoneInfo("UTC"))
+    vault = Vault(made.root, layout=Layout(), clock=clock, state_dir=state)
+    base = _cpu(lambda: _baseline(made))
+    index = open_index(state / "index.db", Layout())
+    cold = _cpu(lambda: refresh(index, vault))
+    status = index.status()
+    index.close()
+    start = time.perf_counter()
+    index = open_index(state / "index.db", Layout())
+    refresh(index, vault)
+    search(index, clock, SearchSettings(), made.questions[0].text)
+    restart = time.perf_counter() - start
+    warm = min(_wall(lambda: refresh(index, vault)) for _ in range(_REPEATS))
+    (made.root / made.paths[-1]).write_text("# Edited\n\nfreshly edited\n", encoding="utf-8")
+    edit = _wall(lambda: refresh(index, vault))
+    found = _searches(index, made)
+    index.close()
+    return {
+        "notes": len(made.paths),
+        "chunks": status.chunks,
+        "links": status.links,
+        "baseline_cpu_s": base,
+        "cold_cpu_s": cold,
+        "cold_ratio": cold / base,
+        "index_mb": status.bytes / 1e6,
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        / (1024**2 if sys.platform == "darwin" else 1024),
+        "restart_s": restart,
+        "warm_refresh_ms": warm * 1e3,
+        "one_edit_ms": edit * 1e3,
+        **found,
+    }
+
+
+def _searches(index: Index, made: Made) -> dict[str, float | int]:
+    clock = system_clock(ZoneInfo("UTC"))
+    settings = SearchSettings()
+    weights = settings.column_weights
+    questions = [question.text for question in made.questions]
+    terms = {question: index.terms(question) for question in questions}
+    known = [question for question in made.questions if question.expected]
+    hits = sum(
+        question.expected in [hit.path for hit in search(index, clock, settings, question.text, limit=10).hits]
+        for question in known
+    )
+    bare = _latencies(lambda q: index.candidates(terms[q], Filter(), 50, weights), questions)
+    full = _latencies(lambda q: search(index, clock, settings, q), questions)
+    forward = _latencies(lambda path: traverse(index, [path], depth=2), made.paths[:200])
+    both = _latencies(lambda path: traverse(index, [path], depth=2, direction="both"), made.paths[:200])
+    return {
+        "fts_p50_ms": bare[0],
+        "search_p50_ms": full[0],
+        "search_p95_ms": full[1],
+        "search_ratio": full[0] / bare[0],
+        "traverse_p50_ms": forward[0],
+        "traverse_p95_ms": forward[1],
+        "traverse_both_p95_ms": both[1],
+        "known_item_hit_at_10": hits / len(known),
+    }
+
+
+def _baseline(made: Made) -> None:
+    for path in made.paths:
+        data = (made.root / path).read_bytes()
+        hashlib.blake2b(data, digest_size=16).digest()
+        zlib.compress(data, 6)
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _wall(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _latencies(work: Callable[[str], object], questions: Sequence[str]) -> tuple[float, float]:
+    """Median and 95th percentile in milliseconds, of the best of a few tries each."""
+    found = sorted(min(_wall(lambda q=question: work(q)) for _ in range(_REPEATS)) for question in questions)
+    return found[len(found) // 2] * 1e3, found[int(len(found) * 0.95)] * 1e3
+
+
+def _table(records: Sequence[dict[str, float | int]]) -> str:
+    lines = [
+        "| measure | " + " | ".join(f"{record['notes']:,} notes" for record in records) + " |",
+        "|---" * (len(records) + 1) + "|",
+    ]
+    for measure in records[0]:
+        values = (
+            f"{record[measure]:,.2f}" if isinstance(record[measure], float) else f"{record[measure]:,}"
+            for record in records
+        )
+        lines.append(f"| {measure} | {' | '.join(values)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

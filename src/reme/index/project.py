@@ -1,0 +1,284 @@
+"""Projection: the bytes of one file → everything that the index holds of it.
+
+Owns what of a file is found by which words. Pure: knows neither the vault nor the store.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, cast
+
+from reme.index.documents import Piece, dialogue_pieces, iso_date, text_pieces
+from reme.index.port import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp
+from reme.index.tokens import Tokenizer
+from reme.markdown import ChunkSettings, Note, chunk, parse
+from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix
+from reme.vault import TEXT_SUFFIXES, Layout
+
+__all__ = ["Projector"]
+
+_BYTES_PER_TOKEN: Final = 4
+_MOST_VALUES: Final = 200
+_LONGEST_VALUE: Final = 500
+_MONTHS: Final = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+_PATH_DATE: Final = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})(?![0-9A-Za-z])")
+_WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\\?\|([^\[\]\n]*))?\]\]")
+_MARKUP: Final = re.compile(r"<[^<>]*>")
+_KEPT_ELSEWHERE: Final = frozenset({"aliases", "alias", "tags", "tag", "description"})
+_NAMING: Final = frozenset({"name", "title", "description", "aliases", "alias", "tags", "tag"})
+
+
+class Projector:
+    """Projects files; holds the tokeniser, whose memory of words makes it fast."""
+
+    def __init__(self, layout: Layout, settings: IndexSettings) -> None:
+        self._layout = layout
+        self._settings = settings
+        self._chunking = ChunkSettings(settings.chunk_target, settings.chunk_max)
+        self._tokenizer = Tokenizer()
+        self._day = re.compile(rf"{re.escape(layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}\.md")
+
+    @property
+    def max_bytes(self) -> int:
+        """Larger files are only catalogued."""
+        return self._settings.max_bytes
+
+    def reads(self, path: VaultPath) -> bool:
+        """Whether the text of such a file is indexed."""
+        return suffix(path) in TEXT_SUFFIXES
+
+    def project(self, path: VaultPath, data: bytes, stamp: Stamp) -> Entry:
+        """What the index holds of a file with these bytes."""
+        if is_markdown(path):
+            return self._note(path, parse(data), stamp)
+        if suffix(path) in TEXT_SUFFIXES:
+            return self._document(path, data, stamp)
+        return self.catalogued(path, stamp, "binary")
+
+    def catalogued(
+        self, path: VaultPath, stamp: Stamp, form: Format, problems: Iterable[tuple[str, str, int]] = ()
+    ) -> Entry:
+        """What the index holds of a file whose text is not read."""
+        name = stem(path)
+        return Entry(
+            path=path,
+            layer=self._layout.layer_of(path),
+            format=form,
+            stamp=stamp,
+            name=name,
+            date=_path_date(path),
+            problems=tuple(problems),
+        )
+
+    # Markdown
+
+    def _note(self, path: VaultPath, note: Note, stamp: Stamp) -> Entry:
+        layer = self._layout.layer_of(path)
+        properties = note.properties
+        title = _line(properties.get("name")) or _line(properties.get("title"))
+        name = title or stem(path)
+        description = _line(properties.get("description"))
+        aliases = [*_texts(properties.get("aliases")), *_texts(properties.get("alias"))]
+        date = iso_date(properties.get("date", "")) or _path_date(path)
+        tags = tuple(dict.fromkeys(tag.name for tag in note.tags))
+        links = tuple(LinkEntry(x.kind, x.target, x.anchor, x.alias, x.predicate, x.line, x.origin) for x in note.links)
+        encoded, problem = _json(properties)
+        problems = [(p.rule, p.message, p.line) for p in note.problems] + problem
+        return Entry(
+            path=path,
+            layer=layer,
+            format="note",
+            stamp=stamp,
+            counts=not (
+                layer in self._settings.uncounted_layers
+                or basename(path) in self._settings.generated
+                or self._day.fullmatch(path)
+            ),
+            name=name,
+            description=description,
+            date=date,
+            properties=encoded,
+            aliases=tuple(sorted({fold(x) for x in (*aliases, _line(properties.get("title")), title) if x})),
+            tags=tags,
+            fields=_fields(note),
+            chunks=self._note_chunks(path, note, name, description, aliases, tags, date),
+            links=links,
+            problems=tuple(problems),
+        )
+
+    def _note_chunks(
+        self,
+        path: VaultPath,
+        note: Note,
+        name: str,
+        description: str,
+        aliases: list[str],
+        tags: tuple[str, ...],
+        date: str | None,
+    ) -> tuple[ChunkEntry, ...]:
+        named = stem(path) if fold(name) == fold(stem(path)) else f"{name} {stem(path)}"
+        dated = _date_words(date)
+        first = f"{dated}\n{' '.join(aliases)}\n{' '.join(tags)}"
+        lead = f"{description}\n{_other_texts(note.properties)}\n"
+        pieces = [(c.span.start, c.span.end, c.line, c.end_line, c.trail, c.hash) for c in chunk(note, self._chunking)]
+        if not pieces:
+            at = note.body.start
+            line = note.source.count(b"\n", 0, at) + 1
+            pieces = [(at, at, line, line, (), hashlib.blake2b(b"", digest_size=16).hexdigest())]
+        title = self._tokenizer.document(named, keep_stopwords=True)
+        labels = self._tokenizer.document(first)
+        entries: list[ChunkEntry] = []
+        for start, end, line, end_line, trail, digest in pieces:
+            text = note.source[start:end].decode("utf-8", "replace")
+            shown = _WIKI_LINK.sub(_link_words, text) if "[[" in text else text
+            headings = self._tokenizer.document("\n".join(trail))
+            body = self._tokenizer.document(shown if entries else lead + shown)
+            tokens = (title.text, labels.text, headings.text, body.text)
+            length = title.length + labels.length + headings.length + body.length
+            entries.append(ChunkEntry(start, end, line, end_line, trail, digest, text, length, tokens))
+            if len(entries) == 1:
+                labels = self._tokenizer.document(dated)
+        return tuple(entries)
+
+    # Other text
+
+    def _document(self, path: VaultPath, data: bytes, stamp: Stamp) -> Entry:
+        source, problems = _decoded(data)
+        if source is None:
+            return self.catalogued(path, stamp, "binary", problems)
+        name, date = stem(path), _path_date(path)
+        dialogue = suffix(path) == ".jsonl"
+        target = self._settings.chunk_target * _BYTES_PER_TOKEN
+        pieces = list(dialogue_pieces(source) if dialogue else text_pieces(source, target))
+        dialogue = dialogue and any(piece.speaker for piece in pieces)
+        problems += [("dialogue", piece.complaint, piece.line) for piece in pieces if piece.complaint]
+        chunks = tuple(self._document_chunk(path, name, date, source, piece) for piece in pieces or [Piece(0, 0, 1, 1)])
+        return Entry(
+            path=path,
+            layer=self._layout.layer_of(path),
+            format="dialogue" if dialogue else "text",
+            stamp=stamp,
+            name=name,
+            date=date or next((piece.date for piece in pieces if piece.date), None),
+            chunks=chunks,
+            problems=tuple(problems[:_MOST_VALUES]),
+        )
+
+    def _document_chunk(self, path: VaultPath, name: str, date: str | None, source: bytes, piece: Piece) -> ChunkEntry:
+        raw = source[piece.start : piece.end]
+        text = raw.decode("utf-8")
+        words = piece.words
+        if words is None:
+            words = _MARKUP.sub(" ", text) if suffix(path) in (".html", ".htm", ".xml") else text
+        labels = f"{_date_words(piece.date or date)} {piece.speaker or ''}"
+        document = self._tokenizer.document
+        named = document("" if piece.words is not None else name, keep_stopwords=True)
+        labelled, said = document(labels), document(words)
+        return ChunkEntry(
+            start=piece.start,
+            end=piece.end,
+            line=piece.line,
+            end_line=piece.end_line,
+            trail=tuple(part for part in (piece.date, piece.speaker) if part),
+            hash=hashlib.blake2b(raw, digest_size=16).hexdigest(),
+            text=text,
+            length=named.length + labelled.length + said.length,
+            tokens=(named.text, labelled.text, "", said.text),
+            speaker=piece.speaker,
+            date=piece.date,
+        )
+
+
+def _link_words(match: "re.Match[str]") -> str:
+    shown = match[2] or match[1].rpartition("/")[2]
+    return shown.removesuffix(".md")
+
+
+def _date_words(date: str | None) -> str:
+    """A date in the ways in which people ask for it."""
+    if date is None:
+        return ""
+    year, month, day = (int(part) for part in date.split("-"))
+    return f"{date} {day} {_MONTHS[month - 1]} {year}年{month}月{day}日"
+
+
+def _path_date(path: VaultPath) -> str | None:
+    found = _PATH_DATE.findall(path)
+    return next((date for text in reversed(found) if (date := iso_date(text))), None)
+
+
+def _line(value: object) -> str:
+    """A value as one line; empty for none, and for what is no text."""
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _texts(value: object) -> list[str]:
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [line for item in items if (line := _line(item))]
+
+
+def _flat(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Scalar values by dotted key; the items of a list share its key."""
+    if isinstance(value, dict):
+        for name, item in cast("dict[object, object]", value).items():
+            yield from _flat(item, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list):
+        for item in cast("list[object]", value):
+            yield from _flat(item, key)
+    elif isinstance(value, bool):
+        yield key, "true" if value else "false"
+    elif value is not None:
+        yield key, str(value)
+
+
+def _limited(values: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for count, (key, value) in enumerate(values):
+        if count >= _MOST_VALUES:
+            return
+        yield key, value[:_LONGEST_VALUE]
+
+
+def _fields(note: Note) -> tuple[tuple[str, str], ...]:
+    if not note.frontmatter and not note.fields:
+        return ()
+    properties = {key: value for key, value in note.properties.items() if key not in _KEPT_ELSEWHERE}
+    found = [*_limited(_flat(properties)), *((f.key, f.value[:_LONGEST_VALUE]) for f in note.fields)]
+    return tuple(sorted({(fold(key.strip()), fold(value.strip())) for key, value in found}))
+
+
+def _other_texts(properties: dict[str, Any]) -> str:
+    rest = {key: value for key, value in properties.items() if key not in _NAMING}
+    if not rest:
+        return ""
+    return _WIKI_LINK.sub(_link_words, "\n".join(value for _, value in _limited(_flat(rest))))
+
+
+def _json(properties: dict[str, Any]) -> tuple[str, list[tuple[str, str, int]]]:
+    if not properties:
+        return "{}", []
+    try:
+        return json.dumps(properties, ensure_ascii=False, skipkeys=True, default=str), []
+    except (ValueError, RecursionError) as error:
+        return "{}", [("frontmatter.values", f"the properties cannot be kept: {error}", 1)]
+
+
+def _decoded(data: bytes) -> tuple[bytes | None, list[tuple[str, str, int]]]:
+    """The text in UTF-8: as it is, or transcribed from the encoding that it is detected to be in."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        if b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return None, [("encoding", "this is no text in any known encoding", 1)]
+        from charset_normalizer import from_bytes
+
+        best = from_bytes(data[:1_000_000]).best()
+        if best is None:
+            return None, [("encoding", "this is no text in any known encoding", 1)]
+        try:
+            return data.decode(best.encoding).encode(), [("encoding", f"read as {best.encoding}", 1)]
+        except (UnicodeError, LookupError):
+            return None, [("encoding", "this is no text in any known encoding", 1)]
+    return data, []

@@ -1,0 +1,198 @@
+"""Scanning: bringing an index up to the files as they are.
+
+Owns what counts as changed and in what batches changes are applied. Knows no store and no format. Never writes the
+vault. A file that cannot be read is recorded as a problem and tried again next time; it never stops the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reme.errors import NotFound, ReMeError, Unavailable
+from reme.index.port import Entry, FileProblem, Index, IndexDamaged, Stamp, Writer
+from reme.index.project import Projector
+from reme.paths import VaultPath
+from reme.revision import Revision
+from reme.vault import Stat, Vault
+
+__all__ = ["Refreshed", "rebuild", "refresh"]
+
+_BATCH_FILES: Final = 1_000
+_BATCH_BYTES: Final = 32_000_000
+_BLOCK: Final = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh found.
+
+    Attributes:
+        added: Files that the index did not know.
+        modified: Files whose bytes have changed.
+        removed: Files that are gone.
+        problems: What is wrong with the files read now.
+        pending: How many changes could not be applied, because another process was writing; they are next time.
+    """
+
+    added: tuple[VaultPath, ...] = ()
+    modified: tuple[VaultPath, ...] = ()
+    removed: tuple[VaultPath, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    pending: int = 0
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self.added: list[VaultPath] = []
+        self.modified: list[VaultPath] = []
+        self.removed: list[VaultPath] = []
+        self.problems: list[FileProblem] = []
+
+    def take(self, other: "_Tally") -> None:
+        self.added += other.added
+        self.modified += other.modified
+        self.removed += other.removed
+        self.problems += other.problems
+
+    def result(self, pending: int) -> Refreshed:
+        return Refreshed(tuple(self.added), tuple(self.modified), tuple(self.removed), tuple(self.problems), pending)
+
+
+def refresh(index: Index, vault: Vault, *, deep: bool = False) -> Refreshed:
+    """Bring the index up to the files: read what differs in size, time or inode from what the index has seen.
+
+    Nothing is locked where nothing has changed. Where another process writes the index, its work is waited for and
+    not repeated; if that takes too long, what is left over is counted in ``pending``.
+
+    Args:
+        index: The index.
+        vault: The vault that it is of.
+        deep: Whether to read every file, so that edits which keep size and times are found too.
+
+    Raises:
+        Unavailable: If the store cannot be used at all.
+    """
+    try:
+        return _refresh(index, vault, deep)
+    except IndexDamaged:
+        return _refresh(index, vault, deep)
+
+
+def rebuild(index: Index, vault: Vault) -> Refreshed:
+    """Throw away what the index holds and read every file."""
+    index.clear()
+    return _refresh(index, vault, deep=True)
+
+
+def _refresh(index: Index, vault: Vault, deep: bool) -> Refreshed:
+    scan = vault.scan()
+    seen = index.stamps()
+    changed = [stat for stat in scan.files if deep or _differs(seen.get(stat.path), stat)]
+    for stat in scan.files:
+        seen.pop(stat.path, None)
+    gone = dict(sorted(seen.items()))
+    skipped = list(scan.skipped)
+    stale_skips = skipped != index.skipped()
+    del scan
+    tally = _Tally()
+    if not changed and not gone and not stale_skips:
+        index.settle()
+        return tally.result(0)
+    projector = Projector(index.layout, index.settings)
+    batches = _batches(changed)
+    settle = len(batches) <= 1
+    left = len(changed) + len(gone)
+    try:
+        for number, batch in enumerate(batches or [[]]):
+            done = _Tally()
+            with index.writing(settle=settle) as writer:
+                if number == 0:
+                    if stale_skips:
+                        writer.skip(skipped)
+                    _remove(writer, gone, done)
+                for stat in batch:
+                    _update(writer, vault, projector, stat, deep, done)
+            tally.take(done)
+            left -= len(batch) + (len(gone) if number == 0 else 0)
+        index.settle()
+    except IndexDamaged:
+        raise
+    except Unavailable:
+        if not left:
+            return tally.result(0)
+        return tally.result(left)
+    return tally.result(0)
+
+
+def _differs(stamp: Stamp | None, stat: Stat) -> bool:
+    return stamp is None or not stamp.revision or stamp[:3] != (stat.size, stat.mtime_ns, stat.inode)
+
+
+def _batches(changed: Sequence[Stat]) -> list[list[Stat]]:
+    batches: list[list[Stat]] = []
+    size = _BATCH_BYTES
+    for stat in changed:
+        if size >= _BATCH_BYTES or len(batches[-1]) >= _BATCH_FILES:
+            batches.append([])
+            size = 0
+        batches[-1].append(stat)
+        size += stat.size
+    return batches
+
+
+def _remove(writer: Writer, gone: Mapping[VaultPath, Stamp], tally: _Tally) -> None:
+    for path, stamp in gone.items():
+        if writer.stamp(path) == stamp:  # else another process has met it since
+            writer.remove(path)
+            tally.removed.append(path)
+
+
+def _update(writer: Writer, vault: Vault, projector: Projector, stat: Stat, deep: bool, tally: _Tally) -> None:
+    path = stat.path
+    before = writer.stamp(path)
+    if not deep and not _differs(before, stat):
+        return  # another process was faster
+    try:
+        entry = _read(vault, projector, stat, before)
+    except NotFound:
+        return  # gone since the scan: the next one will not meet it
+    except (ReMeError, OSError) as error:
+        stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, Revision(""))
+        entry = projector.catalogued(path, stamp, "unreadable", [("unreadable", str(error), 1)])
+    if isinstance(entry, Stamp):
+        if entry != before:
+            writer.touch(path, entry)
+        return
+    writer.put(entry)
+    if before is None:
+        tally.added.append(path)
+    elif before.revision != entry.stamp.revision:
+        tally.modified.append(path)
+    tally.problems += [FileProblem(path, *problem) for problem in entry.problems]
+
+
+def _read(vault: Vault, projector: Projector, stat: Stat, before: Stamp | None) -> Entry | Stamp:
+    """What the index shall hold of a file, or only its new times if its bytes are known already."""
+    limit = projector.max_bytes
+    if stat.size > limit or not projector.reads(stat.path):
+        revision = _revision_in_blocks(vault, stat.path)
+        stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, revision)
+        if before is not None and before.revision == revision:
+            return stamp
+        large = [("size", f"not searchable: larger than {limit:,} bytes", 1)] if projector.reads(stat.path) else []
+        return projector.catalogued(stat.path, stamp, "binary", large)
+    file = vault.read(stat.path)
+    stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, file.revision)
+    if before is not None and before.revision == file.revision:
+        return stamp
+    return projector.project(stat.path, file.data, stamp)
+
+
+def _revision_in_blocks(vault: Vault, path: VaultPath) -> Revision:
+    import hashlib
+
+    digest = hashlib.blake2b(digest_size=16)
+    with vault.open(path) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return Revision(digest.hexdigest())

@@ -1,0 +1,105 @@
+"""Questions about links.
+
+Owns the shape of edges. Knows nothing of keywords. Two hops are two questions, never one recursive one.
+"""
+
+# ruff: noqa: S608  (only constants and placeholders are put into statements)
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import apsw
+
+from reme.index.port import Direction, Edge, Neighbour, Step
+from reme.index.sqlite.connections import Row, rows
+from reme.index.sqlite.names import link_key
+from reme.paths import VaultPath
+from reme.vault import Layer
+
+__all__ = ["inlinks", "links_from", "links_to", "neighbours", "referrers", "sources_naming", "steps", "unresolved"]
+
+_EDGE: Final = "s.path, t.path, l.raw, l.anchor, l.alias, l.predicate, l.kind, l.line, l.origin"
+_JOINED: Final = "links l JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target"
+_ID: Final = "(SELECT id FROM files WHERE path = ?)"
+
+
+def links_from(db: apsw.Connection, path: VaultPath) -> list[Edge]:
+    """The links of a file, in order."""
+    return _edges(rows(db, f"SELECT {_EDGE} FROM {_JOINED} WHERE l.source = {_ID} ORDER BY l.place", (path,)))
+
+
+def links_to(db: apsw.Connection, path: VaultPath) -> list[Edge]:
+    """The links that lead to a file."""
+    sql = f"SELECT {_EDGE} FROM {_JOINED} WHERE l.target = {_ID} ORDER BY s.path, l.place"
+    return _edges(rows(db, sql, (path,)))
+
+
+def unresolved(db: apsw.Connection) -> list[Edge]:
+    """The edges that lead to no file."""
+    sql = f"SELECT {_EDGE} FROM {_JOINED} WHERE l.target IS NULL AND l.kind != 'image' ORDER BY s.path, l.place"
+    return _edges(rows(db, sql))
+
+
+def steps(
+    db: apsw.Connection, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str]
+) -> list[Step]:
+    """The edges that leave or reach any of these files, in their order, then by source and place."""
+    here = "source" if direction == "out" else "target"
+    named = f" AND l.predicate IN ({', '.join('?' * len(predicates))})" if predicates else ""
+    sql = f"""SELECT s.path, t.path, l.raw, l.predicate, l.anchor, l.line
+    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON l.{here} = x.id
+    CROSS JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target
+    WHERE l.kind != 'image' AND l.target IS NOT l.source{named} ORDER BY j.key, s.path, l.place"""
+    return [Step(*row) for row in rows(db, sql, (json.dumps(list(paths)), *predicates))]
+
+
+def referrers(db: apsw.Connection, path: VaultPath) -> list[VaultPath]:
+    """The files that have a link to this one."""
+    sql = f"SELECT DISTINCT s.path FROM links l JOIN files s ON s.id = l.source WHERE l.target = {_ID} ORDER BY s.path"
+    return [VaultPath(row[0]) for row in rows(db, sql, (path,))]
+
+
+def sources_naming(db: apsw.Connection, name: str) -> list[VaultPath]:
+    """The files that have a link whose last component is this name."""
+    sql = "SELECT DISTINCT s.path FROM links l JOIN files s ON s.id = l.source WHERE l.key = ? ORDER BY s.path"
+    return [VaultPath(row[0]) for row in rows(db, sql, (link_key(name),))]
+
+
+def inlinks(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
+    """How many other files refer to each."""
+    sql = """SELECT f.path, count(DISTINCT l.source) FROM json_each(?) j CROSS JOIN files f ON f.path = j.value
+    CROSS JOIN links l ON l.target = f.id AND l.counts AND l.source != f.id GROUP BY f.id"""
+    return {VaultPath(path): count for path, count in rows(db, sql, (json.dumps(list(paths)),))}
+
+
+def neighbours(
+    db: apsw.Connection, paths: Sequence[VaultPath], direction: Direction, limit: int, without: frozenset[Layer]
+) -> list[Neighbour]:
+    """The files one link away, each once for each of the paths."""
+    here, there = ("source", "target") if direction == "out" else ("target", "source")
+    order = "j.key, l.place" if direction == "out" else "j.key, f.path, l.place"
+    hidden = f" AND f.layer NOT IN ({', '.join('?' * len(without))})" if without else ""
+    counted = "" if direction == "out" else " AND l.counts"
+    sql = f"""SELECT x.path, f.path, f.name, f.description, l.predicate
+    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON l.{here} = x.id
+    CROSS JOIN files f ON f.id = l.{there}
+    WHERE l.kind != 'image' AND l.target != l.source{counted}{hidden} ORDER BY {order}"""
+    found: dict[VaultPath, dict[VaultPath, tuple[str, str, dict[str, None]]]] = {}
+    for path, other, name, description, predicate in rows(db, sql, (json.dumps(list(paths)), *sorted(without))):
+        near = found.setdefault(path, {})
+        if (known := near.get(other)) is None:
+            if len(near) == limit:
+                continue
+            near[other] = known = (name, description, dict[str, None]())
+        if predicate is not None:
+            known[2][predicate] = None
+    return [
+        Neighbour(path, other, name, description, tuple(named), direction)
+        for path, near in found.items()
+        for other, (name, description, named) in near.items()
+    ]
+
+
+def _edges(found: list[Row]) -> list[Edge]:
+    return [Edge(*row) for row in found]

@@ -1,0 +1,148 @@
+"""Questions about files: filters, rows, tags, problems, counts.
+
+Owns how a ``Filter`` is said in SQL. Knows nothing of links or keywords.
+"""
+
+# ruff: noqa: S608  (only constants and placeholders are put into statements)
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import apsw
+
+from reme.index.port import FileProblem, Filter, IndexedNote, Standing
+from reme.index.sqlite.connections import Row, rows
+from reme.paths import VaultPath, fold
+from reme.revision import Revision
+
+__all__ = ["condition", "folder_exists", "indexed", "notes", "notes_by_path", "one", "problems", "standings", "tags"]
+
+_COLUMNS: Final = """f.id, f.path, f.layer, f.format, f.name, f.description, f.properties, f.date, f.size, f.mtime_ns,
+f.revision, f.chunks"""
+_GLOB: Final = frozenset("*?[")
+
+
+def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, Any]]:
+    """A filter as a condition on ``files f`` (and, with ``turns``, ``chunks c``), with its values.
+
+    Args:
+        wanted: The filter.
+        turns: Whether the date of a turn of a dialogue counts before the date of its file.
+    """
+    terms: list[str] = []
+    values: dict[str, Any] = {}
+
+    def bind(value: object) -> str:
+        values[f"v{len(values)}"] = value
+        return f":v{len(values) - 1}"
+
+    def any_of(column: str, options: Sequence[str]) -> str:
+        return f"{column} IN ({', '.join(bind(option) for option in options)})"
+
+    if wanted.layers is not None:
+        terms.append(any_of("f.layer", sorted(wanted.layers)))
+    if wanted.without_layers:
+        terms.append("NOT " + any_of("f.layer", sorted(wanted.without_layers)))
+    if wanted.formats is not None:
+        terms.append(any_of("f.format", sorted(wanted.formats)))
+    if wanted.paths:
+        terms.append("(" + " OR ".join(_path_term(path, bind) for path in wanted.paths) + ")")
+    for tag in wanted.tags:
+        plain = fold(tag.lstrip("#").strip("/"))
+        exact, low, high = bind(plain), bind(plain + "/"), bind(plain + "0")
+        nested = f"t.folded >= {low} AND t.folded < {high}"
+        terms.append(f"EXISTS (SELECT 1 FROM tags t WHERE t.file = f.id AND (t.folded = {exact} OR ({nested})))")
+    for key, value in wanted.where.items():
+        pair = f"w.key = {bind(fold(key.strip()))} AND w.value = {bind(fold(value.strip()))}"
+        terms.append(f"EXISTS (SELECT 1 FROM fields w WHERE w.file = f.id AND {pair})")
+    day = "coalesce(c.date, f.date)" if turns else "f.date"
+    for operator, date, instant in ((">=", wanted.start_date, wanted.start_ns), ("<=", wanted.end_date, wanted.end_ns)):
+        if date is not None:
+            fallback = f"({day} IS NULL AND f.mtime_ns {operator[0]}{'=' * (operator == '>=')} {bind(instant or 0)})"
+            terms.append(f"({day} {operator} {bind(date)} OR {fallback})")
+    return " AND ".join(terms), values
+
+
+def _path_term(path: str, bind: Any) -> str:
+    if _GLOB & set(path):
+        return f"f.path GLOB {bind(path)}"
+    plain = path.strip("/")
+    return f"(f.path = {bind(plain)} OR (f.path > {bind(plain + '/')} AND f.path < {bind(plain + '0')}))"
+
+
+def notes(db: apsw.Connection, wanted: Filter) -> list[IndexedNote]:
+    """Files, by path."""
+    where, values = condition(wanted)
+    found = rows(db, f"SELECT {_COLUMNS} FROM files f WHERE {where or '1'} ORDER BY path", values)
+    labels: dict[int, list[str]] = {}
+    for file, tag in rows(db, "SELECT file, tag FROM tags ORDER BY file, folded"):
+        labels.setdefault(file, []).append(tag)
+    return [indexed(row, tuple(labels.get(row[0], ())), json.loads(row[6])) for row in found]
+
+
+def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
+    """The file with this path."""
+    found = rows(db, f"SELECT {_COLUMNS} FROM files f WHERE f.path = ?", (path,))
+    if not found:
+        return None
+    tagged = rows(db, "SELECT tag FROM tags WHERE file = ? ORDER BY folded", (found[0][0],))
+    return indexed(found[0], tuple(row[0] for row in tagged), json.loads(found[0][6]))
+
+
+def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
+    """What ranking needs of files, by id."""
+    sql = """SELECT f.id, f.path, f.layer, f.mtime_ns, f.chunks, (SELECT count(DISTINCT l.source) FROM links l
+    WHERE l.target = f.id AND l.counts AND l.source != f.id) FROM json_each(?) j CROSS JOIN files f ON f.id = j.value"""
+    return {row[0]: Standing(*row[1:]) for row in rows(db, sql, (json.dumps(list(ids)),))}
+
+
+def notes_by_path(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
+    """Files without their tags and properties, by path."""
+    sql = f"SELECT {_COLUMNS} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
+    return {row[1]: indexed(row, (), {}) for row in rows(db, sql, (json.dumps(list(paths)),))}
+
+
+def indexed(row: Row, tagged: tuple[str, ...], properties: dict[str, Any]) -> IndexedNote:
+    """A row of ``files``."""
+    _, path, layer, form, name, description, _, date, size, mtime_ns, revision, chunks = row
+    return IndexedNote(
+        path=VaultPath(path),
+        layer=layer,
+        format=form,
+        name=name,
+        description=description,
+        tags=tagged,
+        properties=properties,
+        date=date,
+        size=size,
+        mtime_ns=mtime_ns,
+        revision=Revision(revision),
+        chunks=chunks,
+    )
+
+
+def tags(db: apsw.Connection) -> list[tuple[str, int]]:
+    """Tags with the number of files that have them."""
+    found = rows(db, "SELECT min(tag), count(*) FROM tags GROUP BY folded ORDER BY folded")
+    return [(tag, count) for tag, count in found]
+
+
+def folder_exists(db: apsw.Connection, path: str) -> bool:
+    """Whether any file is at or below a path, or matches a glob."""
+    values: dict[str, Any] = {}
+
+    def bind(value: object) -> str:
+        values[f"v{len(values)}"] = value
+        return f":v{len(values) - 1}"
+
+    if not path.strip("/"):
+        return True
+    return bool(rows(db, f"SELECT 1 FROM files f WHERE {_path_term(path, bind)} LIMIT 1", values))
+
+
+def problems(db: apsw.Connection) -> list[FileProblem]:
+    """What is wrong with files, by path."""
+    sql = """SELECT path, rule, message, line FROM problems JOIN files ON files.id = problems.file
+    ORDER BY path, line, rule, message"""
+    return [FileProblem(VaultPath(path), rule, message, line) for path, rule, message, line in rows(db, sql)]

@@ -1,0 +1,79 @@
+"""The tables, and what identifies them: a store with another identity is emptied and filled anew.
+
+A chunk's id is its file's id shifted by ``CHUNK_BITS`` plus its place in the file: a file's chunks are one range of
+ids, and the neighbours of a chunk are found without looking anything up. What ranking reads of chunks stands apart from
+what is shown of them, so that it lies close together.
+"""
+
+# ruff: noqa: S608  (only constants and placeholders are put into statements)
+
+from dataclasses import asdict
+from typing import Final
+
+from reme.index.port import IndexSettings
+from reme.index.tokens import INNER_PUNCTUATION, Tokenizer
+from reme.vault import Layout
+
+__all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "identity"]
+
+VERSION: Final = 1
+CHUNK_BITS: Final = 24
+_FTS_BUFFER_BYTES: Final = 8_388_608
+
+SCHEMA: Final = f"""
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE files(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, base TEXT NOT NULL, layer TEXT NOT NULL,
+  format TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
+  revision TEXT NOT NULL, counts INTEGER NOT NULL, chunks INTEGER NOT NULL, date TEXT, name TEXT NOT NULL,
+  description TEXT NOT NULL,  properties TEXT NOT NULL);
+CREATE INDEX files_folded ON files(folded);
+CREATE INDEX files_base ON files(base);
+CREATE TABLE chunks(
+  id INTEGER PRIMARY KEY, length INTEGER NOT NULL, speaker TEXT, date TEXT, tokens TEXT NOT NULL);
+CREATE TABLE texts(
+  id INTEGER PRIMARY KEY, line INTEGER NOT NULL, end_line INTEGER NOT NULL, start INTEGER NOT NULL,
+  end INTEGER NOT NULL, trail TEXT NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL);
+CREATE VIRTUAL TABLE keywords USING fts5(
+  name, labels, headings, body, content='', contentless_delete=1, tokenize="ascii tokenchars '{INNER_PUNCTUATION}'");
+CREATE VIRTUAL TABLE terms USING fts5vocab(keywords, 'row');
+CREATE TABLE links(
+  source INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, raw TEXT NOT NULL, anchor TEXT, alias TEXT,
+  predicate TEXT, line INTEGER NOT NULL, origin TEXT NOT NULL, key TEXT NOT NULL, counts INTEGER NOT NULL,
+  target INTEGER, PRIMARY KEY(source, place)) WITHOUT ROWID;
+CREATE INDEX links_target ON links(target, source, counts) WHERE target IS NOT NULL;
+CREATE INDEX links_key ON links(key);
+CREATE TABLE aliases(alias TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY(alias, file)) WITHOUT ROWID;
+CREATE INDEX aliases_file ON aliases(file);
+CREATE TABLE tags(
+  file INTEGER NOT NULL, folded TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(file, folded)) WITHOUT ROWID;
+CREATE INDEX tags_folded ON tags(folded);
+CREATE TABLE fields(
+  file INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(file, key, value)) WITHOUT ROWID;
+CREATE TABLE problems(file INTEGER NOT NULL, rule TEXT NOT NULL, message TEXT NOT NULL, line INTEGER NOT NULL);
+CREATE INDEX problems_file ON problems(file);
+CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
+INSERT INTO keywords(keywords, rank) VALUES ('hashsize', {_FTS_BUFFER_BYTES});
+INSERT INTO meta VALUES ('position', 0), ('chunks', 0), ('length', 0), ('unsettled', 0);
+"""
+
+DROP: Final = (
+    "terms",
+    "keywords",
+    "meta",
+    "files",
+    "chunks",
+    "texts",
+    "links",
+    "aliases",
+    "tags",
+    "fields",
+    "problems",
+    "skipped",
+)
+
+
+def identity(layout: Layout, settings: IndexSettings) -> str:
+    """What the contents depend on besides the files."""
+    chosen = asdict(settings) | {"uncounted_layers": sorted(settings.uncounted_layers)}
+    return f"{VERSION} | {Tokenizer.fingerprint()} | {asdict(layout)} | {chosen}"

@@ -1,0 +1,305 @@
+"""The SQLite index: the port, put together from connections and queries."""
+
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from reme.index.port import (
+    ANY,
+    ChunkKey,
+    ChunkTokens,
+    Direction,
+    Edge,
+    FileProblem,
+    Filter,
+    IndexedNote,
+    IndexSettings,
+    KeywordStatistics,
+    Neighbour,
+    Stamp,
+    Standing,
+    Status,
+    Step,
+    StoredChunk,
+)
+from reme.index.sqlite import graph, keywords
+from reme.index.sqlite import notes as files
+from reme.index.sqlite.connections import Connections, rows, run
+from reme.index.sqlite.dump import dump
+from reme.index.sqlite.names import StoredNames, resolve_all
+from reme.index.sqlite.schema import DROP, SCHEMA, identity
+from reme.index.sqlite.writer import SqliteWriter, merge_segments
+from reme.index.tokens import Tokenizer
+from reme.markdown import Names
+from reme.paths import VaultPath
+from reme.revision import Revision
+from reme.vault import Layer, Layout
+
+__all__ = ["SqliteIndex"]
+
+
+class SqliteIndex:
+    """An ``Index`` in one file; may be used from several threads and several processes at once.
+
+    Args:
+        path: The file; made if absent, emptied if it is of another schema, tokeniser or configuration.
+        layout: Which folder is which layer.
+        settings: What the contents depend on.
+        timeout: Seconds to wait for another process that writes.
+
+    Raises:
+        Unavailable: If the file cannot be made or opened.
+    """
+
+    def __init__(self, path: Path, layout: Layout, settings: IndexSettings, timeout: float) -> None:
+        self.layout = layout
+        self.settings = settings
+        self._identity = identity(layout, settings)
+        self._tokenizer = Tokenizer()
+        self._tokenizing = threading.Lock()
+        self._known: tuple[int, dict[str, int]] = (-1, {})
+        self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
+
+    def close(self) -> None:
+        """Give everything back. Idempotent."""
+        self._connections.close()
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """Have this thread's reads in the block see one state."""
+        with self._connections.reading():
+            yield
+
+    def _is_current(self, db: apsw.Connection) -> bool:
+        return rows(db, "SELECT value FROM meta WHERE key = 'identity'") == [(self._identity,)]
+
+    def _prepare(self, db: apsw.Connection) -> str:
+        tables = {row[0] for row in rows(db, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "meta" in tables and self._is_current(db):
+            return ""
+        for table in DROP:
+            run(db, f"DROP TABLE IF EXISTS {table}")
+        run(db, SCHEMA)
+        run(db, "INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
+        return "made by another version or with other settings" if "meta" in tables else ""
+
+    # Files
+
+    def note(self, path: VaultPath) -> IndexedNote | None:
+        """One file, or None."""
+        with self._connections.reading() as db:
+            return files.one(db, path)
+
+    def notes(self, wanted: Filter = ANY) -> list[IndexedNote]:
+        """Files, by path."""
+        with self._connections.reading() as db:
+            return files.notes(db, wanted)
+
+    def rows_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
+        """Those of these files that there are, without their tags and properties."""
+        with self._connections.reading() as db:
+            return files.notes_by_path(db, paths)
+
+    def tags(self) -> list[tuple[str, int]]:
+        """Tags with the number of files that have them."""
+        with self._connections.reading() as db:
+            return files.tags(db)
+
+    def has_folder(self, path: str) -> bool:
+        """Whether any indexed file is at or below a path, or matches a glob."""
+        with self._connections.reading() as db:
+            return files.folder_exists(db, path)
+
+    def problems(self) -> list[FileProblem]:
+        """What is wrong with files."""
+        with self._connections.reading() as db:
+            return files.problems(db)
+
+    def skipped(self) -> list[tuple[str, str]]:
+        """What of the vault is not indexed, with reasons."""
+        with self._connections.reading() as db:
+            return [
+                (path, reason) for path, reason in rows(db, "SELECT path, reason FROM skipped ORDER BY path, reason")
+            ]
+
+    def status(self) -> Status:
+        """Counts and state."""
+        with self._connections.reading() as db:
+            known, in_notes = rows(db, "SELECT count(*), coalesce(sum(format = 'note'), 0) FROM files")[0]
+            links, open_ends = rows(
+                db, "SELECT count(*), coalesce(sum(target IS NULL), 0) FROM links WHERE kind != 'image'"
+            )[0]
+            return Status(
+                position=self._meta(db, "position"),
+                files=known,
+                notes=in_notes,
+                chunks=self._meta(db, "chunks"),
+                links=links,
+                unresolved=open_ends,
+                problems=rows(db, "SELECT count(*) FROM problems")[0][0],
+                bytes=rows(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
+                rebuilt=self._connections.rebuilt,
+            )
+
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Everything that it holds, in a canonical form."""
+        with self._connections.reading() as db:
+            return dump(db)
+
+    # Links
+
+    @property
+    def names(self) -> Names:
+        """The names by which links find files."""
+        return _LiveNames(self._connections)
+
+    def links_from(self, path: VaultPath) -> list[Edge]:
+        """The links of a file, in order, images included."""
+        with self._connections.reading() as db:
+            return graph.links_from(db, path)
+
+    def links_to(self, path: VaultPath) -> list[Edge]:
+        """The links that lead to a file, images included."""
+        with self._connections.reading() as db:
+            return graph.links_to(db, path)
+
+    def steps(self, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str] = ()) -> list[Step]:
+        """The edges that leave or reach any of these files."""
+        with self._connections.reading() as db:
+            return graph.steps(db, paths, direction, predicates)
+
+    def unresolved(self) -> list[Edge]:
+        """The edges whose target is no file."""
+        with self._connections.reading() as db:
+            return graph.unresolved(db)
+
+    def referrers(self, path: VaultPath) -> list[VaultPath]:
+        """The files that have a link to this one."""
+        with self._connections.reading() as db:
+            return graph.referrers(db, path)
+
+    def sources_naming(self, name: str) -> list[VaultPath]:
+        """The files that have a link whose last component is this name."""
+        with self._connections.reading() as db:
+            return graph.sources_naming(db, name)
+
+    def inlinks(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
+        """How many other files refer to each."""
+        with self._connections.reading() as db:
+            return graph.inlinks(db, paths)
+
+    def neighbours(
+        self,
+        paths: Sequence[VaultPath],
+        direction: Direction,
+        limit: int,
+        without_layers: frozenset[Layer] = frozenset(),
+    ) -> list[Neighbour]:
+        """The files one link away."""
+        with self._connections.reading() as db:
+            return graph.neighbours(db, paths, direction, limit, without_layers)
+
+    # Keywords
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        """The distinct terms of a query."""
+        with self._tokenizing:
+            return self._tokenizer.query(query)
+
+    def statistics(self, terms: Iterable[str]) -> KeywordStatistics:
+        """How common the terms are."""
+        with self._connections.reading() as db:
+            position = self._meta(db, "position")
+            if self._known[0] != position:
+                self._known = (position, {})
+            known = self._known[1]
+            wanted = list(terms)
+            known.update(keywords.frequencies(db, (term for term in wanted if term not in known)))
+            chunks = self._meta(db, "chunks")
+            mean = self._meta(db, "length") / chunks if chunks else 0.0
+            return KeywordStatistics(chunks, mean, {term: known[term] for term in wanted})
+
+    def candidates(
+        self, terms: Sequence[str], wanted: Filter, limit: int, weights: tuple[float, float, float, float]
+    ) -> list[ChunkKey]:
+        """The chunks that answer best to any of the terms."""
+        with self._connections.reading() as db:
+            return keywords.candidates(db, terms, wanted, limit, weights)
+
+    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkTokens]:
+        """These chunks and their neighbours."""
+        with self._connections.reading() as db:
+            return keywords.around(db, keys, distance)
+
+    def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
+        """How the files stand that chunks belong to."""
+        with self._connections.reading() as db:
+            return files.standings(db, notes)
+
+    def chunks(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:
+        """Chunks to show."""
+        with self._connections.reading() as db:
+            return keywords.chunks(db, keys)
+
+    # Changes
+
+    def stamps(self) -> dict[VaultPath, Stamp]:
+        """What it has seen of every file."""
+        with self._connections.reading() as db:
+            found = rows(db, "SELECT path, size, mtime_ns, inode, revision FROM files")
+            return {
+                VaultPath(path): Stamp(size, mtime, inode, Revision(rev)) for path, size, mtime, inode, rev in found
+            }
+
+    @contextmanager
+    def writing(self, *, settle: bool) -> Generator[SqliteWriter]:
+        """A batch of changes."""
+        with self._connections.writing() as db:
+            writer = SqliteWriter(db)
+            yield writer
+            writer.finish(settle=settle)
+
+    def settle(self) -> None:
+        """Resolve all links anew if that is still to be done."""
+        with self._connections.reading() as db:
+            if not self._meta(db, "unsettled"):
+                return
+        with self._connections.writing() as db:
+            resolve_all(db)
+            merge_segments(db, True)
+            run(db, "UPDATE meta SET value = 0 WHERE key = 'unsettled'")
+            run(db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._connections.start_over("asked for")
+
+    @staticmethod
+    def _meta(db: apsw.Connection, key: str) -> int:
+        return rows(db, "SELECT value FROM meta WHERE key = ?", (key,))[0][0]
+
+
+class _LiveNames:
+    """The names as they are at the moment of each question."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def exact(self, folded_path: str) -> Sequence[VaultPath]:
+        """Files with this path in any case."""
+        with self._connections.reading() as db:
+            return StoredNames(db).exact(folded_path)
+
+    def by_basename(self, folded_basename: str) -> Sequence[VaultPath]:
+        """Files with this name in any folder and any case."""
+        with self._connections.reading() as db:
+            return StoredNames(db).by_basename(folded_basename)
+
+    def by_alias(self, folded_alias: str) -> Sequence[VaultPath]:
+        """Files with this alias, title or name."""
+        with self._connections.reading() as db:
+            return StoredNames(db).by_alias(folded_alias)

@@ -1,0 +1,223 @@
+"""One batch of changes to the tables.
+
+Owns every row that is written. Knows nothing of files: it is given entries.
+"""
+
+# ruff: noqa: S608  (only constants and placeholders are put into statements)
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import apsw
+
+from reme.index.port import Entry, Stamp
+from reme.index.sqlite.connections import rows, run, run_many
+from reme.index.sqlite.names import link_key, path_keys, resolve_some
+from reme.index.sqlite.schema import CHUNK_BITS
+from reme.paths import VaultPath, basename, fold
+from reme.revision import Revision
+
+__all__ = ["SqliteWriter", "merge_segments"]
+
+_INSERTS: Final = {
+    "chunks": "INSERT INTO chunks VALUES (?,?,?,?,?)",
+    "texts": "INSERT INTO texts VALUES (?,?,?,?,?,?,?,?)",
+    "keywords": "INSERT INTO keywords(rowid, name, labels, headings, body) VALUES (?,?,?,?,?)",
+    "links": "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)",
+    "aliases": "INSERT OR IGNORE INTO aliases VALUES (?,?)",
+    "tags": "INSERT OR IGNORE INTO tags VALUES (?,?,?)",
+    "fields": "INSERT OR IGNORE INTO fields VALUES (?,?,?)",
+    "problems": "INSERT INTO problems VALUES (?,?,?,?)",
+}
+_MERGED_SEGMENTS: Final = 4
+_MOST_COLLECTED: Final = 2_000
+_PUT_FILE: Final = """
+INSERT INTO files(path, folded, base, layer, format, size, mtime_ns, inode, revision, counts, chunks, date, name,
+  description, properties) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+ON CONFLICT(path) DO UPDATE SET folded = excluded.folded, base = excluded.base, layer = excluded.layer,
+  format = excluded.format, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+  revision = excluded.revision, counts = excluded.counts, chunks = excluded.chunks, date = excluded.date,
+  name = excluded.name, description = excluded.description, properties = excluded.properties
+RETURNING id"""
+_OWNED: Final = (
+    "links WHERE source",
+    "aliases WHERE file",
+    "tags WHERE file",
+    "fields WHERE file",
+    "problems WHERE file",
+)
+
+
+def merge_segments(db: apsw.Connection, wanted: bool) -> None:
+    """Whether each write of keywords also merges some of what is there: worth it but for a bulk load."""
+    run(db, "INSERT INTO keywords(keywords, rank) VALUES ('automerge', ?)", (_MERGED_SEGMENTS if wanted else 0,))
+
+
+class SqliteWriter:
+    """Collects rows and writes them table by table; ``finish`` must be called before the transaction ends."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._pending: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
+        self._ids: dict[VaultPath, int | None] = {}
+        self._keys: set[str] = set()
+        self._files: set[int] = set()
+        self._chunks = 0
+        self._length = 0
+        self._collected = 0
+        self._changed = False
+
+    def stamp(self, path: VaultPath) -> Stamp | None:
+        """What the index has seen of a path."""
+        found = rows(self._db, "SELECT size, mtime_ns, inode, revision, id FROM files WHERE path = ?", (path,))
+        if not found:
+            self._ids[path] = None
+            return None
+        size, mtime_ns, inode, revision, self._ids[path] = found[0]
+        return Stamp(size, mtime_ns, inode, Revision(revision))
+
+    def put(self, entry: Entry) -> None:
+        """Make the index hold this of a file."""
+        self._changed = True
+        known = self._id(entry.path)
+        if known in self._files:
+            self._write_pending()
+        before = self._forget_contents(known) if known is not None else set[str]()
+        stamp = entry.stamp
+        file = int(
+            rows(
+                self._db,
+                _PUT_FILE,
+                (
+                    entry.path,
+                    fold(entry.path),
+                    fold(basename(entry.path)),
+                    entry.layer,
+                    entry.format,
+                    stamp.size,
+                    stamp.mtime_ns,
+                    stamp.inode,
+                    stamp.revision,
+                    entry.counts,
+                    len(entry.chunks),
+                    entry.date,
+                    entry.name,
+                    entry.description,
+                    entry.properties,
+                ),
+            )[0][0]
+        )
+        if known is None:
+            self._keys |= path_keys(entry.path)
+        self._ids[entry.path] = file
+        self._keys |= {link_key(alias) for alias in before.symmetric_difference(entry.aliases)}
+        self._files.add(file)
+        self._add_contents(file, entry)
+        if self._collected > _MOST_COLLECTED:
+            self._write_pending()
+
+    def touch(self, path: VaultPath, stamp: Stamp) -> None:
+        """Note that a file has new times but the same bytes."""
+        self._changed = True
+        run(
+            self._db,
+            "UPDATE files SET size = ?, mtime_ns = ?, inode = ? WHERE path = ?",
+            (stamp.size, stamp.mtime_ns, stamp.inode, path),
+        )
+
+    def remove(self, path: VaultPath) -> None:
+        """Forget a file."""
+        file = self._id(path)
+        if file is None:
+            return
+        self._changed = True
+        self._write_pending()
+        self._ids[path] = None
+        self._keys |= {link_key(alias) for alias in self._forget_contents(file)} | path_keys(path)
+        run(self._db, "UPDATE links SET target = NULL WHERE target = ?", (file,))
+        run(self._db, "DELETE FROM files WHERE id = ?", (file,))
+
+    def skip(self, skipped: Sequence[tuple[str, str]]) -> None:
+        """Note what of the vault is not indexed, with reasons."""
+        self._changed = True
+        run(self._db, "DELETE FROM skipped")
+        run_many(self._db, "INSERT INTO skipped VALUES (?,?)", list(skipped))
+
+    def finish(self, *, settle: bool) -> None:
+        """Write what was collected; resolve the links concerned, or note that this is still to be done."""
+        if not self._changed:
+            return
+        self._write_pending()
+        if settle:
+            resolve_some(self._db, self._keys, self._files)
+        else:
+            run(self._db, "UPDATE meta SET value = 1 WHERE key = 'unsettled'")
+            merge_segments(self._db, False)
+        run(self._db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
+        run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'chunks'", (self._chunks,))
+        run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'length'", (self._length,))
+
+    def _id(self, path: VaultPath) -> int | None:
+        if path not in self._ids:
+            self.stamp(path)
+        return self._ids[path]
+
+    def _forget_contents(self, file: int) -> set[str]:
+        """Drop what a file's row owns; returns the aliases that it had."""
+        low, high = file << CHUNK_BITS, (file + 1) << CHUNK_BITS
+        chunks, length = rows(
+            self._db, "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE id >= ? AND id < ?", (low, high)
+        )[0]
+        self._chunks -= chunks
+        self._length -= length
+        run(self._db, "DELETE FROM keywords WHERE rowid >= ? AND rowid < ?", (low, high))
+        run(self._db, "DELETE FROM chunks WHERE id >= ? AND id < ?", (low, high))
+        run(self._db, "DELETE FROM texts WHERE id >= ? AND id < ?", (low, high))
+        aliases = {row[0] for row in rows(self._db, "SELECT alias FROM aliases WHERE file = ?", (file,))}
+        for owned in _OWNED:
+            run(self._db, f"DELETE FROM {owned} = ?", (file,))
+        return aliases
+
+    def _add_contents(self, file: int, entry: Entry) -> None:
+        pending = self._pending
+        first = file << CHUNK_BITS
+        for key, chunk in enumerate(entry.chunks, first):
+            pending["keywords"].append((key, *chunk.tokens))
+            pending["chunks"].append((key, chunk.length, chunk.speaker, chunk.date, "\n".join(chunk.tokens)))
+            trail = json.dumps(chunk.trail, ensure_ascii=False) if chunk.trail else "[]"
+            pending["texts"].append(
+                (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.text)
+            )
+            self._length += chunk.length
+        self._chunks += len(entry.chunks)
+        self._collected += len(entry.chunks) + len(entry.links)
+        for place, link in enumerate(entry.links):
+            counts = entry.counts and link.kind != "image"
+            key = link_key(link.target)
+            pending["links"].append(
+                (
+                    file,
+                    place,
+                    link.kind,
+                    link.target,
+                    link.anchor,
+                    link.alias,
+                    link.predicate,
+                    link.line,
+                    link.origin,
+                    key,
+                    counts,
+                )
+            )
+        pending["aliases"].extend((alias, file) for alias in entry.aliases)
+        pending["tags"].extend((file, fold(tag), tag) for tag in entry.tags)
+        pending["fields"].extend((file, key, value) for key, value in entry.fields)
+        pending["problems"].extend((file, *problem) for problem in entry.problems)
+
+    def _write_pending(self) -> None:
+        self._collected = 0
+        for table, collected in self._pending.items():
+            if collected:
+                run_many(self._db, _INSERTS[table], collected)
+                collected.clear()

@@ -1,0 +1,221 @@
+"""Tokens: how text and queries become the words that the keyword index knows.
+
+Owns normalisation, splitting, stop-words and stems, for documents and queries alike. Knows nothing of files or stores.
+A document's tokens are one string in which every token stands between two spaces of its own (``" key  rotat "``), so
+that ``tokens.count(" key ")`` is its exact frequency.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, cast
+
+__all__ = ["INNER_PUNCTUATION", "Tokenizer", "Tokens"]
+
+INNER_PUNCTUATION: Final = "_-./+#"
+"""ASCII characters besides letters and digits that a token may have inside."""
+
+_VERSION: Final = "1"
+_LONGEST_TOKEN: Final = 64
+_LONGEST_QUERY: Final = 8_192
+_MEMO_SIZE: Final = 200_000
+
+_HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7ff"
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_WIDE: Final = re.compile("[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\U000323af]+")
+_UNSPACED: Final = re.compile(f"([{_HAN}]+)|([{_KANA}]+|[{_SYLLABIC}]+)")
+_ASCII_WORD: Final = re.compile(r"\w+(?:[-./']\w+)*(?:\+\+|#(?!\w))?", re.ASCII)
+_WORD: Final = re.compile(rf"[\w{_MARKS}]+(?:[-./'’][\w{_MARKS}]+)*(?:\+\+|#(?!\w))?")
+_JOINT: Final = re.compile(r"[-_./]+")
+_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
+
+_ENGLISH_STOP: Final = frozenset(
+    """a an the and or but if then else of at by for with about against between into through during before after above
+    below to from up down in out on off over under again further once here there when where why how all any both each
+    few more most other some such no nor not only own same so than too very s t can will just don should now i me my
+    myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
+    itself they them their theirs themselves what which who whom whose this that these those am is are was were be been
+    being have has had having do does did doing would could ought i'm you're he's she's it's we're they're i've you've
+    we've they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't
+    hasn't haven't hadn't doesn't don't didn't won't wouldn't shan't shouldn't can't cannot couldn't mustn't let's
+    that's who's what's here's there's when's where's why's how's""".split()  # noqa: SIM905
+)
+_CHINESE_STOP: Final = frozenset(
+    """的 了 在 是 我 有 和 就 不 人 都 一 一个 上 也 很 到 说 要 去 你 会 着 没有 看 好 自己 这 那 吗 呢 吧 啊
+    什么 哪些 哪 谁 怎么 怎样 多少 曾经 过 给 对 他 她 它 们 我们 你们 他们 与 及 或 但 被 把 从 以
+    为 于 地 得 而 之 其 这个 那个 因为 所以 如果 然后""".split()  # noqa: SIM905
+)
+
+
+class Tokens(NamedTuple):
+    """A document's tokens and its length in words, by which frequencies are normalised."""
+
+    text: str
+    length: int
+
+
+class _Memo(dict[str, str]):
+    """Word → its tokens, computed once; words recur. Emptied when it has grown too large."""
+
+    def __init__(self, compute: Callable[[str], str]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MEMO_SIZE:
+            self.clear()
+        self[word] = tokens = self._compute(word)
+        return tokens
+
+
+class Tokenizer:
+    """Makes tokens; remembers the words that it has met.
+
+    Unicode words are normalised (NFKC, lower case, Latin letters without accents), freed of stop-words and reduced to
+    their Snowball stems. Words with inner case or ``_-./`` are kept whole and also split there. Chinese is
+    split by a dictionary in search mode, and into characters and character pairs; Kana, Hangul and Thai into pairs.
+    """
+
+    def __init__(self) -> None:
+        import Stemmer
+
+        self._stem: Callable[[str], str] = cast("Any", Stemmer).Stemmer("english").stemWord
+        self._words = _Memo(lambda word: self._spaced(word, _ENGLISH_STOP))
+        self._all_words = _Memo(lambda word: self._spaced(word, frozenset()))
+        self._cut: Callable[[str], list[str]] | None = None
+
+    @staticmethod
+    def fingerprint() -> str:
+        """Identifies what the tokens of a text depend on; an index made under another one is rebuilt."""
+        from importlib.metadata import version
+
+        return f"{_VERSION} rjieba {version('rjieba')} snowball {version('PyStemmer')}"
+
+    def document(self, text: str, *, keep_stopwords: bool = False) -> Tokens:
+        """The tokens of a text that shall be found.
+
+        Args:
+            text: The text.
+            keep_stopwords: For names: a note may be called *The Who*.
+        """
+        known: Callable[[str], str] = (self._all_words if keep_stopwords else self._words).__getitem__
+        if text.isascii():
+            found = list(filter(None, map(known, cast("list[str]", _ASCII_WORD.findall(text)))))
+            return Tokens("".join(found), len(found))
+        text = unicodedata.normalize("NFKC", text)
+        parts: list[str] = []
+        length = position = 0
+        for run, is_han, start, end in _runs(text):
+            if start > position:
+                parts.extend(filter(None, map(known, _WORD.findall(text, position, start))))
+            tokens = self._han(run, keep_stopwords) if is_han else _pairs(run)
+            if tokens:
+                parts.append(f" {'  '.join(tokens)} ")
+                length += (len(run) - 1) // 2  # a pair is about a word; the run itself counts as one part
+            position = end
+        parts.extend(filter(None, map(known, _WORD.findall(text, position))))
+        return Tokens("".join(parts), length + len(parts))
+
+    def query(self, text: str) -> tuple[str, ...]:
+        """The distinct tokens to look for, in order; stop-words only where there is nothing else.
+
+        Args:
+            text: Any text at all; only its first 8,192 characters are read.
+        """
+        text = unicodedata.normalize("NFKC", text[:_LONGEST_QUERY])
+        return self._query(text, keep_stopwords=False) or self._query(text, keep_stopwords=True)
+
+    def _query(self, text: str, keep_stopwords: bool) -> tuple[str, ...]:
+        memo = self._all_words if keep_stopwords else self._words
+        found: dict[str, None] = {}
+        position = 0
+        for run, is_han, start, end in _runs(text):
+            for word in _WORD.findall(text, position, start):
+                found.update(dict.fromkeys(memo[word].split()))
+            position = end
+            if len(run) == 1:
+                found.update(dict.fromkeys(run if keep_stopwords or run not in _CHINESE_STOP else ""))
+            elif is_han:
+                found.update(dict.fromkeys(self._han_words(run, keep_stopwords)))
+            else:
+                found.update(dict.fromkeys(_pairs(run)))
+        for word in _WORD.findall(text, position):
+            found.update(dict.fromkeys(memo[word].split()))
+        return tuple(found)
+
+    def _han(self, run: str, keep_stopwords: bool) -> list[str]:
+        singles = [char for char in run if keep_stopwords or char not in _CHINESE_STOP]
+        return singles + self._han_words(run, keep_stopwords) if len(run) > 1 else singles
+
+    def _han_words(self, run: str, keep_stopwords: bool) -> list[str]:
+        """Dictionary words and character pairs; a pair that is a word counts twice, one across words once."""
+        if len(run) == 2:
+            found = [run, run]
+        else:
+            if self._cut is None:
+                import rjieba
+
+                self._cut = lambda text: rjieba.cut_for_search(text, False)
+            found = [word for word in self._cut(run) if len(word) > 1]
+            found += [run[i : i + 2] for i in range(len(run) - 1)]
+        return found if keep_stopwords else [word for word in found if word not in _CHINESE_STOP]
+
+    def _spaced(self, word: str, stop: frozenset[str]) -> str:
+        return "".join(f" {token} " for token in self._expand(word, stop))
+
+    def _expand(self, word: str, stop: frozenset[str]) -> tuple[str, ...]:
+        """The tokens of one word: itself, and its parts where it has some."""
+        if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
+            lowered = word.lower()
+            return () if lowered in stop else (self._stem(lowered[:_LONGEST_TOKEN]),)
+        word = word.replace("’", "'").strip("_")
+        lowered = _plain(word)
+        if not lowered or lowered in stop:
+            return ()
+        if lowered.endswith(("++", "#")):
+            bare = word.rstrip("+#")
+            return (lowered, *(self._expand(bare, stop) if len(bare) > 1 else ()))
+        if "'" in lowered:
+            word, lowered = (text.removesuffix("'s").removesuffix("'S").replace("'", "") for text in (word, lowered))
+        pieces = [piece for part in _JOINT.split(word) for piece in _split_case(part)]
+        if len(pieces) < 2:
+            return (self._stem(lowered[:_LONGEST_TOKEN]),) if lowered not in stop else ()
+        whole = lowered[:_LONGEST_TOKEN] if _JOINT.search(lowered) else self._stem(lowered[:_LONGEST_TOKEN])
+        parts = (_plain(piece)[:_LONGEST_TOKEN] for piece in pieces)
+        stems = [self._stem(part) for part in parts if part not in stop and (len(part) > 1 or not part.isalpha())]
+        return tuple(dict.fromkeys((whole, *stems)))
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool, int, int]]:
+    """The runs of scripts that are written without spaces: text, whether it is Han, start, end."""
+    for wide in _WIDE.finditer(text):
+        for match in _UNSPACED.finditer(text, *wide.span()):
+            yield match[0], match[1] is not None, *match.span()
+
+
+def _split_case(part: str) -> list[str]:
+    if not part.isascii() or part.isdigit() or (part[1:].isalpha() and (part[1:].islower() or part.isupper())):
+        return [part] if part else []
+    return _CASE.findall(part)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _plain(word: str) -> str:
+    """Lower case; Latin letters without their accents. Other scripts keep their marks, which are letters of theirs."""
+    if word.isascii():
+        return word.lower()
+    out: list[str] = []
+    latin = False
+    for char in unicodedata.normalize("NFD", word.casefold()):
+        if unicodedata.combining(char):
+            if latin:
+                continue
+        else:
+            latin = char < "\u0250"
+        out.append(char)
+    return unicodedata.normalize("NFC", "".join(out))

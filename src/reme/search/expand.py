@@ -1,0 +1,69 @@
+"""Expansion: the neighbours of hits as a directory, under a budget.
+
+Owns whose neighbours are listed first. Lists names, never bodies.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final
+
+from reme.index import Direction, Index, Neighbour
+from reme.paths import VaultPath
+from reme.search.result import Hit, Linked
+from reme.search.settings import SearchSettings
+from reme.vault import Layer
+
+__all__ = ["expand"]
+
+_HIDDEN: Final[frozenset[Layer]] = frozenset({"archive", "audit"})
+_Key = tuple[VaultPath, Direction]
+_DIRECTIONS: Final[tuple[Direction, Direction]] = ("out", "in")
+
+
+def expand(index: Index, hits: Sequence[Hit], settings: SearchSettings) -> tuple[Hit, ...]:
+    """The hits with their neighbours.
+
+    Near ones come before far ones, and the budget is dealt out in turns over the hits and directions, so that no hub
+    takes it all. Within one hit and direction no node is listed twice.
+    """
+    found: dict[_Key, list[Linked]] = {(h.path, d): [] for h in hits for d in _DIRECTIONS}
+    seen = {key: {key[0]} for key in found}
+    frontier = {key: [key[0]] for key in found}
+    left = settings.expand_path_budget if settings.max_links_per_direction else 0
+    for distance in range(1, settings.expand_depth + 1):
+        if left <= 0:
+            break
+        reached = _reached(index, frontier, seen, settings)
+        for turn in zip_longest(*reached.values()):
+            for key, neighbour in zip(reached, turn, strict=True):
+                if neighbour is not None and left > 0:
+                    found[key].append(Linked.of(neighbour, distance))
+                    left -= 1
+        frontier = {key: [n.path for n in neighbours] for key, neighbours in reached.items()}
+    return tuple(
+        replace(hit, outlinks=tuple(found[hit.path, "out"]), inlinks=tuple(found[hit.path, "in"])) for hit in hits
+    )
+
+
+def _reached(
+    index: Index,
+    frontier: Mapping[_Key, Sequence[VaultPath]],
+    seen: Mapping[_Key, set[VaultPath]],
+    settings: SearchSettings,
+) -> dict[_Key, list[Neighbour]]:
+    """What is new one link further, for each hit and direction."""
+    near: dict[_Key, list[Neighbour]] = {}
+    for way in _DIRECTIONS:
+        at = sorted({path for key, paths in frontier.items() if key[1] == way for path in paths})
+        for neighbour in index.neighbours(at, way, settings.max_links_per_direction, _HIDDEN):
+            near.setdefault((neighbour.source, way), []).append(neighbour)
+    fresh: dict[_Key, list[Neighbour]] = {}
+    for key, paths in frontier.items():
+        fresh[key] = []
+        for path in paths:
+            for neighbour in near.get((path, key[1]), ()):
+                if neighbour.path not in seen[key]:
+                    seen[key].add(neighbour.path)
+                    fresh[key].append(neighbour)
+    return fresh

@@ -1,0 +1,118 @@
+"""Scope: what a caller's filters mean, checked before anything is searched.
+
+Owns the refusal of filters that could only give an empty or a misleading answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import cast, get_args
+
+from reme.clock import Clock
+from reme.errors import InvalidInput
+from reme.index import Filter, Index
+from reme.paths import parse_path
+from reme.vault import Layer
+
+__all__ = ["filter_of", "layers_named", "within"]
+
+
+def within(name: str, value: int, low: int, high: int) -> int:
+    """The value, if it is in range.
+
+    Raises:
+        InvalidInput: If it is not.
+    """
+    if not low <= value <= high:
+        raise InvalidInput(f"{name} must be between {low} and {high}, not {value}", details={"field": name})
+    return value
+
+
+def layers_named(layers: Sequence[str]) -> frozenset[Layer]:
+    """The layers of these names.
+
+    Raises:
+        InvalidInput: If there is none of a name.
+    """
+    valid = get_args(Layer)
+    for layer in layers:
+        if layer not in valid:
+            raise InvalidInput(
+                f"there is no layer {layer!r}", hint=f"Layers are: {', '.join(valid)}.", details={"field": "layers"}
+            )
+    return frozenset(cast("Sequence[Layer]", layers))
+
+
+def filter_of(
+    index: Index,
+    clock: Clock,
+    *,
+    layers: Sequence[str] = (),
+    without_layers: frozenset[Layer] = frozenset(),
+    paths: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    where: Mapping[str, object] | None = None,
+    start_date: str | None = None,
+    end_date: str | None = None,
+) -> Filter:
+    """The filter that a caller asks for.
+
+    Args:
+        index: To see whether the paths exist.
+        clock: Whose zone days are in.
+        layers: Any of these layers; all but ``without_layers`` if empty.
+        without_layers: Left out unless asked for by name.
+        paths: Below any of these folders, any of these files, or matching any of these globs.
+        tags: All of these tags; a tag stands for those nested below it.
+        where: All of these properties or fields with these values.
+        start_date: First day, ``YYYY-MM-DD``.
+        end_date: Last day, ``YYYY-MM-DD``.
+
+    Raises:
+        InvalidInput: For an unknown layer, a path that nothing is at, a malformed date.
+        Refused: For a path outside the vault.
+    """
+    named = layers_named(layers) if layers else None
+    first, last = _day("start_date", start_date), _day("end_date", end_date)
+    if first and last and first > last:
+        raise InvalidInput(f"start_date {first} is after end_date {last}", details={"field": "start_date"})
+    return Filter(
+        layers=named,
+        without_layers=without_layers - (named or frozenset()),
+        paths=tuple(_path(index, path) for path in paths),
+        tags=tuple(tag for tag in tags if tag.strip("#/ ")),
+        where={key: _text(value) for key, value in (where or {}).items()},
+        start_date=first and first.isoformat(),
+        end_date=last and last.isoformat(),
+        start_ns=_instant(clock, first) if first else None,
+        end_ns=_instant(clock, last + timedelta(days=1)) if last else None,
+    )
+
+
+def _path(index: Index, raw: str) -> str:
+    path = parse_path(raw, root=True)
+    if not index.has_folder(path):
+        raise InvalidInput(
+            f"there is nothing at {raw!r} in the vault",
+            hint="Give a folder, a file or a pattern such as daily/2026-*.",
+            details={"field": "paths"},
+        )
+    return path
+
+
+def _day(field: str, value: str | None) -> date | None:
+    if value is None or not value.strip():
+        return None
+    try:
+        return date.fromisoformat(value.strip())
+    except ValueError as error:
+        raise InvalidInput(
+            f"{field} must be a date such as 2026-05-15, not {value!r}", details={"field": field}
+        ) from error
+
+
+def _instant(clock: Clock, day: date) -> int:
+    return int(datetime.combine(day, time(), clock.zone).timestamp()) * 1_000_000_000
+
+
+def _text(value: object) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)

@@ -1,0 +1,129 @@
+"""Scoring: how well a chunk answers a query by its words and by what stands around it. Pure arithmetic.
+
+Owns the formulas. Knows no store. Sources: BM25 with Lucene's idf (Robertson & Zaragoza 2009, section 3); coverage and
+context were tuned on LoCoMo with two-fold cross-validation.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from reme.index import ChunkTokens, KeywordStatistics, Standing
+from reme.search.settings import SearchSettings
+
+__all__ = ["Factors", "choosing_terms", "context", "coverages", "factors", "idf"]
+
+_DAY_NS: Final = 86_400_000_000_000
+
+
+def idf(chunks: int, frequency: int) -> float:
+    """Lucene's inverse document frequency, never negative."""
+    return math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
+
+
+class Factors(NamedTuple):
+    """What multiplies a node's score; None is off."""
+
+    layer: float
+    centrality: float | None
+    recency: float | None
+
+    @property
+    def product(self) -> float:
+        """All of them."""
+        return (
+            self.layer
+            * (1 if self.centrality is None else self.centrality)
+            * (1 if self.recency is None else self.recency)
+        )
+
+
+def factors(standing: Standing, now_ns: int, settings: SearchSettings) -> Factors:
+    """The factors of a node at an instant, each within ``factor_range``."""
+    low, high = settings.factor_range
+    layer = min(max(settings.layer_weights.get(standing.layer, 1.0), low), high)
+    centrality = recency = None
+    if settings.alpha is not None:
+        centrality = min(max(1 + settings.alpha * math.log1p(standing.inlinks), low), high)
+    if settings.tau_days is not None:
+        age = max(now_ns - standing.mtime_ns, 0) / _DAY_NS
+        recency = min(max(math.exp(-age / settings.tau_days), low), high)
+    return Factors(layer, centrality, recency)
+
+
+def choosing_terms(terms: Sequence[str], statistics: KeywordStatistics, settings: SearchSettings) -> list[str]:
+    """The terms that candidates are looked for by: those that occur, without the common where rarer ones are there."""
+    frequency = statistics.frequencies
+    found = sorted((term for term in terms if frequency[term]), key=lambda term: frequency[term])
+    most = max(statistics.chunks * settings.common_share, 100)
+    rare = [term for term in found if frequency[term] <= most]
+    return (rare or found[:3])[: settings.most_terms]
+
+
+def coverages(
+    chunks: Sequence[ChunkTokens],
+    terms: Sequence[str],
+    statistics: KeywordStatistics,
+    speakers: frozenset[str],
+    settings: SearchSettings,
+) -> list[float]:
+    """How much of the query each chunk covers: ``min(BM25 / Σ idf, cap) ** power``.
+
+    The idf of terms that no chunk has counts in the sum: what cannot be found lowers every score. 1 is about: every
+    word of the query once, in a chunk of ordinary length.
+    """
+    k1, b = settings.k1, settings.b
+    weights = [(f" {term} ", idf(statistics.chunks, statistics.frequencies[term])) for term in terms]
+    total = sum(weight for _, weight in weights) or 1.0
+    still, growing = k1 * (1 - b), k1 * b / (statistics.mean_length or 1.0)
+    *heading_weights, body_weight = settings.column_weights
+    found: list[float] = []
+    for _, _, _, length, tokens, speaker, _ in chunks:
+        norm = still + growing * length
+        body = tokens.rfind("\n") + 1
+        bm25 = 0.0
+        for term, weight in weights:
+            if not (count := tokens.count(term)):
+                continue
+            in_body = tokens.count(term, body)
+            frequency = body_weight * in_body
+            if in_body != count:
+                columns = tokens[: body - 1].split("\n")
+                frequency += sum(w * column.count(term) for w, column in zip(heading_weights, columns, strict=True))
+            bm25 += weight * frequency * (k1 + 1) / (frequency + norm)
+        score = min(bm25 / total, settings.coverage_cap) ** settings.coverage_power if bm25 else 0.0
+        found.append(score + settings.speaker_bonus if score and speaker in speakers else score)
+    return found
+
+
+def context(
+    chunks: Sequence[ChunkTokens], scores: Sequence[float], sizes: Mapping[int, int], settings: SearchSettings
+) -> list[float]:
+    """Scores with what stands around: neighbours in the note, then the note's own best chunks.
+
+    Args:
+        chunks: In the order of their places, note by note.
+        scores: Of each chunk by itself.
+        sizes: Number of chunks of each note, looked at or not.
+        settings: The shares.
+    """
+    near = list(scores)
+    reach = len(settings.near)
+    places = [(chunk[1], chunk[2]) for chunk in chunks]
+    for i, (note, position) in enumerate(places):
+        for j in range(i + 1, min(i + 1 + reach, len(places))):
+            other, further = places[j]
+            if other != note or (distance := further - position) > reach:
+                break
+            share = settings.near[distance - 1]
+            near[i] += share * scores[j]
+            near[j] += share * scores[i]
+    by_note: dict[int, list[float]] = {}
+    for (note, _), score in zip(places, near, strict=True):
+        by_note.setdefault(note, []).append(score)
+    top = settings.own_evidence_top
+    own: dict[int, float] = {}
+    for note, found in by_note.items():
+        found.sort(reverse=True)
+        own[note] = settings.own_evidence * sum(found[:top]) / min(top, max(sizes.get(note, 1), 1))
+    return [score + own[note] for (note, _), score in zip(places, near, strict=True)]

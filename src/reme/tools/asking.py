@@ -1,0 +1,97 @@
+"""Searching and following links, over an index that is first brought up to the files.
+
+Owns nothing but the parameters. How hits are found and ranked is the search room's.
+"""
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le, Len
+
+from reme.index import refresh
+from reme.search import MAX_DEPTH, MAX_LIMIT, MAX_TRAVERSED, SearchResult, TraverseResult, search_text, traverse_text
+from reme.search import search as find_nodes
+from reme.search import traverse as walk_links
+from reme.tools.listing import parse_where
+from reme.tools.workspace import Workspace
+from reme.vault import Layer
+
+__all__ = ["search", "search_text", "traverse", "traverse_text"]
+
+_Layers = Annotated[list[Layer] | None, "Only these layers"]
+
+
+def search(
+    workspace: Workspace,
+    query: Annotated[str, "What to look for, in any language; nothing in it is syntax"],
+    limit: Annotated[int, "How many notes, at most", Ge(1), Le(MAX_LIMIT)] = 5,
+    layers: _Layers = None,
+    paths: Annotated[list[str] | None, "Only in these folders or files, or what matches these globs"] = None,
+    tags: Annotated[list[str] | None, "Only notes with all of these tags, or tags below them"] = None,
+    where: Annotated[list[str] | None, "Only notes with these properties, each as key=value"] = None,
+    start_date: Annotated[str | None, "Only what is of this day or later, as 2026-05-15"] = None,
+    end_date: Annotated[str | None, "Only what is of this day or earlier"] = None,
+    min_score: Annotated[float, "Only hits of this score or more; 1 is about every word of the query"] = 0.0,
+    top_chunks_per_path: Annotated[int | None, "How many pieces of each note, at most", Ge(1), Le(100)] = None,
+    expand_depth: Annotated[int | None, "How many links away neighbours are listed", Ge(0), Le(MAX_DEPTH)] = None,
+    max_links_per_direction: Annotated[
+        int | None, "How many neighbours of a note, at most, each way", Ge(0), Le(1000)
+    ] = None,
+    expand_path_budget: Annotated[int | None, "How many neighbours in all", Ge(0), Le(1000)] = None,
+) -> SearchResult:
+    """Find the notes that answer a query best, with their best pieces and their neighbours by links.
+
+    Raises:
+        InvalidInput: For a filter that cannot be met: an unknown layer or path, a malformed date or condition.
+        Refused: For a path outside the vault.
+    """
+    refresh(workspace.index, workspace.vault)
+    return find_nodes(
+        workspace.index,
+        workspace.clock,
+        workspace.search,
+        query,
+        limit=limit,
+        layers=layers or (),
+        paths=paths or (),
+        tags=[tag.removeprefix("#") for tag in tags or ()],
+        where=parse_where(where),
+        start_date=start_date,
+        end_date=end_date,
+        min_score=min_score,
+        top_chunks_per_path=top_chunks_per_path,
+        expand_depth=expand_depth,
+        max_links_per_direction=max_links_per_direction,
+        expand_path_budget=expand_path_budget,
+        vault=workspace.vault,
+    )
+
+
+def traverse(
+    workspace: Workspace,
+    seeds: Annotated[list[str], "The notes to start from; .md may be left out", Len(1)],
+    direction: Annotated[Literal["forward", "backward", "both"], "Along the links, against them, or both"] = "forward",
+    depth: Annotated[int, "How many links far", Ge(1), Le(10)] = 1,
+    predicates: Annotated[list[str] | None, "Only links with one of these relations"] = None,
+    layers: _Layers = None,
+    exclude_archived: Annotated[bool, "Leave the archive out"] = False,
+    unresolved: Annotated[bool, "List links that lead to no file, too"] = False,
+    limit: Annotated[int, "How many notes, at most", Ge(1), Le(MAX_TRAVERSED)] = 100,
+) -> TraverseResult:
+    """Walk along the links from some notes, nearest first, with every link that was followed.
+
+    Raises:
+        NotFound: If there is no such note to start from.
+        Refused: For a path outside the vault.
+    """
+    refresh(workspace.index, workspace.vault)
+    return walk_links(
+        workspace.index,
+        seeds,
+        direction=direction,
+        depth=depth,
+        predicates=predicates or (),
+        layers=layers or (),
+        exclude_archived=exclude_archived,
+        unresolved=unresolved,
+        limit=limit,
+    )

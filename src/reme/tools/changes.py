@@ -1,0 +1,150 @@
+"""How a tool's edits become a change set: gathered under the vault's lock, committed, gathered again if need be.
+
+Owns the retry and the errors that a caller sees. Knows nothing of what any one tool does.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reme.errors import Conflict, Unavailable
+from reme.index import refresh
+from reme.paths import VaultPath
+from reme.revision import ABSENT, Revision
+from reme.tools.workspace import Workspace
+from reme.vault import ChangeSet, Committed, Conflicted, Edit, File, Move, Put, Remove, Unchanged, commit, locked
+
+__all__ = [
+    "Written",
+    "catch_up",
+    "conflict_lines",
+    "read_expected",
+    "revision_conflict",
+    "submit",
+    "written",
+    "written_text",
+]
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one file.
+
+    Attributes:
+        path: The file's path.
+        revision: What to give as ``expected_revision`` next.
+        outcome: Whether it was made, changed, or was like that already.
+        run: The run to show or undo; empty where nothing was written.
+        conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+    """
+
+    path: VaultPath
+    revision: Revision
+    outcome: Literal["created", "changed", "unchanged"]
+    run: str
+    conflict_copies: tuple[VaultPath, ...] = ()
+
+
+def submit(workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason: str) -> Committed | Unchanged:
+    """Commit what ``gather`` finds to be done.
+
+    Gathering and commit happen under one hold of the vault's lock, so that no other ReMe process can come between
+    them; where another program did, everything is gathered again, three times at most.
+
+    Args:
+        workspace: Whose caller's role, actor and run the change set carries.
+        gather: Reads the vault as it is and returns the edits; raises if what the caller expected does not hold.
+        reason: One line for the journal.
+
+    Raises:
+        Conflict: If a path kept changing, naming it, the revision that was read and the one that was found.
+        Refused: By policy or a law.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        with locked(workspace.vault):
+            edits = tuple(gather())
+            if not edits:
+                return Unchanged({})
+            caller = workspace.caller
+            change_set = ChangeSet(edits, role=caller.role, actor=caller.actor, reason=reason, run=caller.run)
+            outcome = commit(workspace.vault, change_set)
+        if not isinstance(outcome, Conflicted):
+            return outcome
+        if attempt == _ATTEMPTS:
+            raise _conflict(edits, outcome)
+    raise AssertionError("unreachable")
+
+
+def catch_up(workspace: Workspace) -> None:
+    """Bring the index up to the files, so that no link is overlooked.
+
+    Raises:
+        Unavailable: If another process keeps it from being brought up to date.
+    """
+    pending = refresh(workspace.index, workspace.vault).pending
+    if pending:
+        raise Unavailable(
+            f"the index has not seen {pending} changed files yet, since another process is writing it",
+            hint="Try again in a moment.",
+        )
+
+
+def read_expected(workspace: Workspace, path: VaultPath, expected: str | None) -> File:
+    """Read a file that must have the expected revision, if one is given.
+
+    Raises:
+        NotFound: If it is gone.
+        Conflict: If it has another revision.
+    """
+    file = workspace.vault.read(path)
+    if expected is not None and expected != file.revision:
+        raise revision_conflict(path, expected, file.revision)
+    return file
+
+
+def revision_conflict(path: VaultPath, expected: str, actual: str) -> Conflict:
+    """The error for a file that is not as the caller last saw it."""
+    state = "does not exist" if actual == ABSENT else f"is at revision {actual}"
+    return Conflict(
+        f"{path} {state}, not at {expected}",
+        hint="Read it again, look at what changed, and repeat with the revision that the read returned.",
+        details={"path": path, "expected_revision": expected, "actual_revision": actual},
+    )
+
+
+def written(workspace: Workspace, path: VaultPath, outcome: Committed | Unchanged, *, existed: bool) -> Written:
+    """The result for one file of a change set that went through."""
+    revision = outcome.revisions[path]
+    if isinstance(outcome, Unchanged):
+        return Written(path, revision, "unchanged", "")
+    return Written(path, revision, "changed" if existed else "created", workspace.caller.run, outcome.conflict_copies)
+
+
+def written_text(result: Written) -> str:
+    """One line for a write's result."""
+    run = f", run {result.run}" if result.run else ""
+    first = f"{result.outcome} {result.path} (revision {result.revision}{run})"
+    return "\n".join([first, *conflict_lines(result.conflict_copies)])
+
+
+def conflict_lines(copies: Sequence[VaultPath]) -> list[str]:
+    """One line for each file that was set aside."""
+    return [f"another program's version was kept as {copy}" for copy in copies]
+
+
+def _conflict(edits: Sequence[Edit], outcome: Conflicted) -> Conflict:
+    path, actual = next(iter(outcome.actual.items()))
+    expected = next((found for edit in edits if (found := _expected(edit, path)) is not None), Revision(""))
+    return revision_conflict(path, expected, actual)
+
+
+def _expected(edit: Edit, path: VaultPath) -> Revision | None:
+    match edit:
+        case Move(source=source, target=target, expects=expects):
+            return {source: expects, target: ABSENT}.get(path)
+        case Put(path=there, expects=expects) | Remove(path=there, expects=expects) if there == path:
+            return expects
+        case _:
+            return None

@@ -1,0 +1,191 @@
+"""Looking back and going back: which runs changed the vault, what they changed, and undoing them.
+
+Owns what a reader sees of the journal. The journal itself is the vault room's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+from reme.paths import VaultPath, parse_path
+from reme.revision import Revision
+from reme.tools.workspace import Workspace
+from reme.vault import Committed, Conflicted, Edit, Move, Record, diff, history, locked, plan_undo
+from reme.vault import undo as undo_run
+
+__all__ = ["Changed", "Log", "RunDiff", "Undone", "log", "log_text", "show", "show_text", "undo", "undo_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One run that changed the vault.
+
+    Attributes:
+        run: Its id, for ``show`` and ``undo``.
+        at: When its last change was made.
+        role: With whose rights.
+        actor: Who asked.
+        reasons: What its change sets were for, in order.
+        paths: Every path that it touched.
+        undoes: The run that it undid, or None.
+    """
+
+    run: str
+    at: datetime
+    role: str
+    actor: str
+    reasons: tuple[str, ...]
+    paths: tuple[VaultPath, ...]
+    undoes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Runs, newest first; ``truncated`` where there are older ones."""
+
+    runs: tuple[Changed, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunDiff:
+    """What a run changed: ``diff`` in unified form."""
+
+    run: str
+    changes: tuple[Changed, ...]
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did, or with ``dry_run`` would do.
+
+    Attributes:
+        run: The run that was undone.
+        undo_run: The undo's own run, itself to be shown and undone; empty where nothing changed.
+        paths: The paths that changed, moves at both ends.
+        revisions: What they have become.
+        conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+    """
+
+    run: str
+    undo_run: str
+    paths: tuple[VaultPath, ...]
+    revisions: dict[VaultPath, Revision]
+    conflict_copies: tuple[VaultPath, ...] = ()
+    dry_run: bool = False
+
+
+def log(
+    workspace: Workspace,
+    limit: Annotated[int, "How many runs, at most", Ge(1), Le(1000)] = 20,
+    path: Annotated[str | None, "Only runs that touched this path, which need not exist any more"] = None,
+) -> Log:
+    """List the runs that changed the vault, newest first."""
+    touched = None if path is None else _path_touched(workspace, path)
+    asked = 4 * limit
+    records = history(workspace.vault, limit=asked, path=touched)
+    while len({record.run for record in records}) <= limit and len(records) == asked:
+        asked *= 4
+        records = history(workspace.vault, limit=asked, path=touched)
+    runs: dict[str, Changed] = {}
+    for record in records:
+        known = runs.get(record.run)
+        runs[record.run] = _changed(record) if known is None else _joined(_changed(record), known)
+    return Log(tuple(runs.values())[:limit], truncated=len(runs) > limit)
+
+
+def show(workspace: Workspace, run: Annotated[str, "The run's id, as the log has it"]) -> RunDiff:
+    """Show what a run changed, as a unified diff of every file.
+
+    Raises:
+        NotFound: If the journal knows no such run.
+    """
+    text = diff(workspace.vault, run)
+    records = history(workspace.vault, run=run)
+    return RunDiff(run, tuple(_changed(record) for record in reversed(records)), text)
+
+
+def undo(
+    workspace: Workspace,
+    run: Annotated[str, "The run's id, as the log has it"],
+    paths: Annotated[list[str] | None, "Only what it did to these"] = None,
+    dry_run: Annotated[bool, "Only say what would be done"] = False,
+) -> Undone:
+    """Take back what a run did, keeping what was written later in other places.
+
+    Raises:
+        NotFound: If the journal knows no such run, or it did not touch these paths.
+        Conflict: If later changes overlap, naming the paths.
+        Refused: If the caller's role may not.
+    """
+    vault = workspace.vault
+    chosen = None if paths is None else [_path_touched(workspace, path) for path in paths]
+    if dry_run:
+        with locked(vault):
+            touched = _touched(plan_undo(vault, run, chosen))
+        return Undone(run, "", touched, {}, dry_run=True)
+    caller = workspace.caller
+    outcome = undo_run(vault, run, role=caller.role, actor=caller.actor, new_run=caller.run, paths=chosen)
+    match outcome:
+        case Committed(_, revisions, copies):
+            return Undone(run, caller.run, tuple(sorted(revisions)), revisions, copies)
+        case Conflicted() | _:
+            return Undone(run, "", (), outcome.actual if isinstance(outcome, Conflicted) else outcome.revisions)
+
+
+def log_text(result: Log) -> str:
+    """Two lines a run: when, id and who; what for and which files."""
+    if not result.runs:
+        return "no changes"
+    lines = [line for run in result.runs for line in _run_lines(run)]
+    return "\n".join([*lines, "older runs: raise the limit"] if result.truncated else lines)
+
+
+def show_text(result: RunDiff) -> str:
+    """The change sets of the run, then the diff."""
+    heads = [line for change in result.changes for line in _run_lines(change)]
+    return "\n".join([*heads, "", result.diff.rstrip("\n")])
+
+
+def undo_text(result: Undone) -> str:
+    """What changed, one path a line."""
+    if not result.paths:
+        return f"nothing to undo of run {result.run}"
+    head = f"would undo run {result.run}:" if result.dry_run else f"undid run {result.run} (run {result.undo_run}):"
+    kept = [f"another program's version was kept as {copy}" for copy in result.conflict_copies]
+    return "\n".join([head, *(f"  {path}" for path in result.paths), *kept])
+
+
+def _changed(record: Record) -> Changed:
+    return Changed(record.run, record.at, record.role, record.actor, (record.reason,), record.paths, record.undoes)
+
+
+def _joined(earlier: Changed, later: Changed) -> Changed:
+    paths = tuple(dict.fromkeys(earlier.paths + later.paths))
+    return replace(later, reasons=tuple(dict.fromkeys(earlier.reasons + later.reasons)), paths=paths)
+
+
+def _path_touched(workspace: Workspace, raw: str) -> VaultPath:
+    """A path that the journal knows, of a file that may be gone; ``.md`` may be left out."""
+    path = parse_path(raw)
+    for candidate in (path, VaultPath(path + ".md")):
+        if history(workspace.vault, limit=1, path=candidate):
+            return candidate
+    return path
+
+
+def _touched(edits: Sequence[Edit]) -> tuple[VaultPath, ...]:
+    return tuple(sorted({p for e in edits for p in ((e.source, e.target) if isinstance(e, Move) else (e.path,))}))
+
+
+def _run_lines(run: Changed) -> list[str]:
+    shown = ", ".join(run.paths[:5]) + (f" and {len(run.paths) - 5} more" if len(run.paths) > 5 else "")
+    undoes = f", undoing {run.undoes}" if run.undoes else ""
+    return [
+        f"{run.at:%Y-%m-%d %H:%M:%S} {run.run} {run.actor} ({run.role}){undoes}",
+        f"  {'; '.join(run.reasons)}: {shown}",
+    ]

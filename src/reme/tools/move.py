@@ -1,0 +1,283 @@
+"""Moving and renaming, files and folders: every link goes on leading where it led, in the same change set.
+
+Owns what a move comes to. Which links must be respelled is worked out in ``retargeting``.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from reme.errors import InvalidInput, NotFound
+from reme.markdown import Note, parse, retarget
+from reme.paths import VaultPath, basename, is_markdown
+from reme.revision import Revision, revision_of
+from reme.tools.changes import catch_up, conflict_lines, read_expected, submit
+from reme.tools.places import Place, check_new, file_target, find_place, folder_target
+from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling
+from reme.tools.workspace import Workspace
+from reme.vault import Committed, Edit, File, Layer, Move, Put, locked
+
+__all__ = ["LinkLeft", "Moved", "MovedFile", "Retargeted", "move", "move_text"]
+
+_UNWRITTEN: Final[frozenset[Layer]] = frozenset({"resource", "session"})
+"""The layers in which links are only reported: their content stays as it was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedFile:
+    """A file's path before and after, and its revision after."""
+
+    source: VaultPath
+    target: VaultPath
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Retargeted:
+    """A note, by its path afterwards, and how many of its links were respelled."""
+
+    path: VaultPath
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLeft:
+    """A link that no longer leads where it did and was not respelled.
+
+    Attributes:
+        path: The file that it stands in, by its path afterwards.
+        target: As it is spelled.
+        reason: Why it was left.
+    """
+
+    path: VaultPath
+    line: int
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a move did, or with ``dry_run`` would do.
+
+    Attributes:
+        files: The files that moved.
+        retargeted: The notes whose links were respelled.
+        links_left: Links to see to by hand.
+        left_behind: What stayed in a moved folder, since no vault path can name it.
+        run: The run to show or undo; empty where nothing was written.
+        conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+    """
+
+    files: tuple[MovedFile, ...]
+    retargeted: tuple[Retargeted, ...]
+    links_left: tuple[LinkLeft, ...]
+    left_behind: tuple[str, ...]
+    run: str
+    conflict_copies: tuple[VaultPath, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What one gathering found to be done."""
+
+    moved: dict[VaultPath, VaultPath]
+    edits: list[Edit] = field(default_factory=list[Edit])
+    retargeted: list[Retargeted] = field(default_factory=list[Retargeted])
+    links_left: list[LinkLeft] = field(default_factory=list[LinkLeft])
+    seen: dict[VaultPath, Revision] = field(default_factory=dict[VaultPath, Revision])
+    """Revisions of the notes that were looked at, by their paths afterwards."""
+
+
+def move(
+    workspace: Workspace,
+    source: Annotated[str, "The file or folder; .md may be left out"],
+    target: Annotated[str, "Its new path, which must be free; an existing folder takes it in under its name"],
+    retarget: Annotated[bool, "Respell the links that lead to what moves; without it they are only reported"] = True,
+    expected_revision: Annotated[str | None, "The file's revision that reading it returned"] = None,
+    dry_run: Annotated[bool, "Only say what would be done"] = False,
+) -> Moved:
+    """Move or rename a file or folder; links to it, and its own relative ones, are respelled to lead where they did.
+
+    Raises:
+        NotFound: If there is nothing of that name.
+        Conflict: If the target exists, or the file is not at the expected revision.
+        Refused: If either end is outside the vault, the source is a layer's folder, or the role may not.
+        InvalidInput: If a folder would be moved into itself.
+    """
+    place = find_place(workspace, source)
+    moved = _destinations(workspace, place, target)
+    if place.folder and expected_revision is not None:
+        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave expected_revision out.")
+    plan = _Plan(moved)
+
+    def gather() -> list[Edit]:
+        nonlocal plan
+        catch_up(workspace)
+        for to in moved.values():
+            check_new(workspace, to, besides=frozenset(moved))
+        plan = _plan(workspace, moved, expected_revision, follow=retarget)
+        return plan.edits
+
+    if dry_run:
+        with locked(workspace.vault):
+            edits = gather()
+        return _result(plan, place, {e.target: e.expects for e in edits if isinstance(e, Move)}, "", dry_run=True)
+    outcome = submit(workspace, gather, reason=f"move {place.path} to {_shown_target(place, moved)}")
+    copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()
+    if place.folder:
+        workspace.vault.drop_empty_folders(place.path)
+    _ask_again(workspace, plan, outcome.revisions, follow=retarget)
+    return _result(plan, place, outcome.revisions, workspace.caller.run, copies)
+
+
+def move_text(result: Moved) -> str:
+    """What moved, whose links were respelled, what is left to do."""
+    verb = "would move" if result.dry_run else "moved"
+    run = f" (run {result.run})" if result.run else ""
+    lines = [f"{verb} {file.source} to {file.target}" for file in result.files]
+    lines[0] += run
+    links = sum(entry.links for entry in result.retargeted)
+    if links:
+        lines.append(f"{'would respell' if result.dry_run else 'respelled'} {links} links:")
+        lines += [f"  {entry.path} ({entry.links})" for entry in result.retargeted]
+    if result.links_left:
+        lines.append(f"{len(result.links_left)} links not respelled:")
+        lines += [f"  {link.path}:{link.line} {link.target}: {link.reason}" for link in result.links_left]
+    lines += [f"left behind: {path}" for path in result.left_behind]
+    return "\n".join([*lines, *conflict_lines(result.conflict_copies)])
+
+
+def _destinations(workspace: Workspace, place: Place, target: str) -> dict[VaultPath, VaultPath]:
+    if not place.folder:
+        to = file_target(workspace, place.path, target)
+        if to == place.path:
+            raise InvalidInput(f"{place.path} is there already", hint="Give another target.")
+        return {place.path: to}
+    folder = folder_target(workspace, place.path, target)
+    if not place.files:
+        raise NotFound(f"there is no file in {place.path} to move", details={"path": place.path})
+    return {path: VaultPath(folder + path[len(place.path) :]) for path in place.files}
+
+
+def _shown_target(place: Place, moved: Mapping[VaultPath, VaultPath]) -> str:
+    first = next(iter(moved))
+    return moved[first][: len(moved[first]) - len(first) + len(place.path)]
+
+
+def _plan(workspace: Workspace, moved: dict[VaultPath, VaultPath], expected: str | None, *, follow: bool) -> _Plan:
+    plan = _Plan(moved)
+    relocation = planned(workspace.index.names, moved)
+    own: dict[VaultPath, bytes] = {}
+    revisions = {source: read_expected(workspace, source, expected).revision for source in moved}
+    for path in _concerned(workspace, moved):
+        if (file := _file(workspace, path)) is None:
+            continue
+        note = parse(file.data)
+        plan.seen[moved.get(path, path)] = file.revision
+        found = respell(note, path, relocation)
+        if (data := _followed(workspace, plan, file, note, found, follow=follow)) is None:
+            continue
+        if path in moved:
+            own[path] = data
+        else:
+            plan.edits.append(Put(path, data, file.revision, retarget=True))
+    moves = [Move(path, to, revisions[path], own.get(path)) for path, to in moved.items()]
+    plan.edits[:0] = moves
+    return plan
+
+
+def _followed(
+    workspace: Workspace, plan: _Plan, file: File, note: Note, found: list[Respelling], *, follow: bool
+) -> bytes | None:
+    """The note's bytes with its links respelled, or None where there are none to be; what is left is noted."""
+    if not found:
+        return None
+    path = plan.moved.get(file.path, file.path)
+    if reason := _why_left(workspace, file.path, path, note, follow=follow):
+        plan.links_left += [LinkLeft(path, r.link.line, r.link.target, reason) for r in found]
+        return None
+    targets = {respelling.link: respelling.target for respelling in found}
+    try:
+        data = retarget(note, targets.get)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{file.path}, line {found[0].link.line}: {error.message}",
+            hint="Choose a name that links can spell, without # | [ ] and the like, or move without retarget.",
+            details={"path": file.path},
+        ) from error
+    plan.retargeted.append(Retargeted(path, len(found)))
+    return data
+
+
+def _why_left(workspace: Workspace, path: VaultPath, new_path: VaultPath, note: Note, *, follow: bool) -> str:
+    """Why a note's links are not respelled; empty where they are."""
+    if not follow:
+        return "retarget is off"
+    layers = {workspace.vault.layer_of(path), workspace.vault.layer_of(new_path)}
+    if kept := layers & _UNWRITTEN:
+        return f"the content of the {min(kept)} layer stays as it is"
+    return "" if note.encoding == "utf-8" else f"the file is in {note.encoding}, not UTF-8"
+
+
+def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> list[VaultPath]:
+    """The notes with links that may be affected: to what moves, of a name that goes or comes, or in what moves."""
+    index = workspace.index
+    concerned = {path for path in moved if is_markdown(path)}
+    for source in moved:
+        concerned.update(index.referrers(source))
+    for name in {basename(path) for pair in moved.items() for path in pair}:
+        concerned.update(index.sources_naming(name))
+    return sorted(concerned)
+
+
+def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, Revision], *, follow: bool) -> None:
+    """See to links to the old paths that another program wrote between the gathering and the commit."""
+    index = workspace.index
+    known = plan.seen | dict(revisions)
+    late: _Plan = _Plan({})
+
+    def gather() -> list[Edit]:
+        nonlocal late
+        late = _Plan({})
+        catch_up(workspace)
+        relocation = done(index.names, plan.moved)
+        for path in _naming(workspace, plan.moved):
+            if (row := index.note(path)) is None or known.get(path) == row.revision:
+                continue
+            if (file := _file(workspace, path)) is None:
+                continue
+            note = parse(file.data)
+            found = respell_dangling(note, path, relocation)
+            if (data := _followed(workspace, late, file, note, found, follow=follow)) is not None:
+                late.edits.append(Put(path, data, file.revision, retarget=True))
+        return late.edits
+
+    submit(workspace, gather, reason="links written while their targets moved")
+    plan.retargeted += late.retargeted
+    plan.links_left += late.links_left
+
+
+def _file(workspace: Workspace, path: VaultPath) -> File | None:
+    """A file as it is now, or None if the index knows one that is gone."""
+    data = workspace.vault.bytes_of(path)
+    return None if data is None else File(path, data, revision_of(data))
+
+
+def _naming(workspace: Workspace, paths: Iterable[VaultPath]) -> list[VaultPath]:
+    index = workspace.index
+    return sorted({source for name in {basename(path) for path in paths} for source in index.sources_naming(name)})
+
+
+def _result(
+    plan: _Plan,
+    place: Place,
+    revisions: Mapping[VaultPath, Revision],
+    run: str,
+    copies: tuple[VaultPath, ...] = (),
+    *,
+    dry_run: bool = False,
+) -> Moved:
+    files = tuple(MovedFile(source, target, revisions[target]) for source, target in plan.moved.items())
+    return Moved(files, tuple(plan.retargeted), tuple(plan.links_left), place.left, run, copies, dry_run)

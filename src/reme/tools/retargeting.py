@@ -1,0 +1,185 @@
+"""How links follow files that get other paths: which ones must be respelled so that each leads where it did.
+
+Owns the comparison of what a link names before and after. Writes nothing; how a target is spelled is the markdown
+room's.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from reme.markdown import Link, Names, Note, resolve, spellings
+from reme.paths import VaultPath, basename, fold, stem
+
+__all__ = ["Relocation", "Respelling", "done", "planned", "respell", "respell_dangling"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """Files getting other paths, and what links name before and after.
+
+    Attributes:
+        moved: From each file's path to the one that it gets.
+        before: The names as they are before.
+        after: The names as they are after.
+        touched: The last components, folded, of the targets that may name something else afterwards.
+    """
+
+    moved: Mapping[VaultPath, VaultPath]
+    before: Names
+    after: Names
+    touched: frozenset[str]
+
+
+def planned(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
+    """A relocation that is yet to come.
+
+    Args:
+        names: The names as they are.
+        moved: From each file's path to the one that it gets.
+    """
+    known = _Remembered(names)
+    return Relocation(moved, known, _Relocated(known, moved), _touched(moved))
+
+
+def done(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
+    """A relocation that has taken place.
+
+    Args:
+        names: The names as they have become.
+        moved: From the path that each file had to the one that it has.
+    """
+    known = _Remembered(names)
+    back = {target: source for source, target in moved.items()}
+    return Relocation(moved, _Relocated(known, back), known, _touched(moved))
+
+
+def _touched(moved: Mapping[VaultPath, VaultPath]) -> frozenset[str]:
+    paths = [path for pair in moved.items() for path in pair]
+    return frozenset(fold(name) for path in paths for name in (basename(path), stem(path)))
+
+
+class _Remembered:
+    """Names that are looked up once each."""
+
+    def __init__(self, names: Names) -> None:
+        self.exact = cache(names.exact)
+        self.by_basename = cache(names.by_basename)
+        self.by_alias = cache(names.by_alias)
+
+
+class _Relocated:
+    """The names of a vault as they are with some files at other paths."""
+
+    def __init__(self, names: Names, moved: Mapping[VaultPath, VaultPath]) -> None:
+        self._names = names
+        self._moved = moved
+        self._paths: dict[str, list[VaultPath]] = defaultdict(list)
+        self._basenames: dict[str, list[VaultPath]] = defaultdict(list)
+        for source, target in moved.items():
+            if source in names.exact(fold(source)):
+                self._paths[fold(target)].append(target)
+                self._basenames[fold(basename(target))].append(target)
+
+    def exact(self, folded_path: str) -> Sequence[VaultPath]:
+        return self._without_moved(self._names.exact(folded_path)) + self._paths.get(folded_path, [])
+
+    def by_basename(self, folded_basename: str) -> Sequence[VaultPath]:
+        stayed = self._without_moved(self._names.by_basename(folded_basename))
+        return stayed + self._basenames.get(folded_basename, [])
+
+    def by_alias(self, folded_alias: str) -> Sequence[VaultPath]:
+        return [self._moved.get(path, path) for path in self._names.by_alias(folded_alias)]
+
+    def _without_moved(self, paths: Iterable[VaultPath]) -> list[VaultPath]:
+        return [path for path in paths if path not in self._moved]
+
+
+class _PathsOnly:
+    """Names without aliases and titles."""
+
+    def __init__(self, names: Names) -> None:
+        self.exact = names.exact
+        self.by_basename = names.by_basename
+
+    def by_alias(self, folded_alias: str) -> Sequence[VaultPath]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Respelling:
+    """A link that must be spelled anew: ``target`` instead of ``link.target`` to lead to ``path``."""
+
+    link: Link
+    target: str
+    path: VaultPath
+
+
+def respell(note: Note, source: VaultPath, relocation: Relocation) -> list[Respelling]:
+    """The links of a note that would lead elsewhere or nowhere once files have moved.
+
+    A link that named its file by path shall do so afterwards too, not merely because the file's title says the same.
+
+    Args:
+        note: As it is before.
+        source: Its path before; it may move itself.
+        relocation: What moves.
+    """
+    before, after, moved = relocation.before, relocation.after, relocation.moved
+    destination = moved.get(source, source)
+    found: list[Respelling] = []
+    for link in note.links:
+        if not link.target or (source == destination and _last(link) not in relocation.touched):
+            continue
+        if (path := resolve(link.target, source, before)) is None:
+            continue
+        wanted = moved.get(path, path)
+        by_path = resolve(link.target, source, _PathsOnly(before)) == path
+        names = _PathsOnly(after) if by_path else after
+        relative = not _is_wiki(note, link) and resolve(f"./{link.target}", source, before) == path
+        stays = f"./{link.target}" if relative else link.target
+        if resolve(stays, destination, names) == wanted and _spelled_as_well(link.target, path, wanted):
+            continue
+        target = _spelling(link, path, wanted, source, destination, names)
+        if target != link.target:
+            found.append(Respelling(link, target, wanted))
+    return found
+
+
+def respell_dangling(note: Note, source: VaultPath, relocation: Relocation) -> list[Respelling]:
+    """The links of a note, written after files have moved, that lead nowhere now and led to one of them before."""
+    found: list[Respelling] = []
+    for link in note.links:
+        if _last(link) not in relocation.touched or resolve(link.target, source, relocation.after) is not None:
+            continue
+        path = resolve(link.target, source, relocation.before)
+        if path is not None and (wanted := relocation.moved.get(path)) is not None:
+            target = _spelling(link, path, wanted, source, source, relocation.after)
+            found.append(Respelling(link, target, wanted))
+    return found
+
+
+def _spelling(
+    link: Link, path: VaultPath, wanted: VaultPath, source: VaultPath, destination: VaultPath, names: Names
+) -> str:
+    """The spelling most like the present one that leads to the wanted file; the whole path at last."""
+    candidates = spellings(link, path, wanted, source, destination)
+    leading = (c for c in candidates if resolve(c, destination, names) == wanted and _spelled_as_well(c, path, wanted))
+    return next(leading, str(wanted))
+
+
+def _spelled_as_well(target: str, path: VaultPath, wanted: VaultPath) -> bool:
+    """False for the old spelling of a name whose letters only change their case."""
+    last = target.replace("\\", "/").rpartition("/")[2]
+    renamed = basename(path) != basename(wanted) and fold(basename(path)) == fold(basename(wanted))
+    return not (renamed and last in (basename(path), stem(path)))
+
+
+def _last(link: Link) -> str:
+    return fold(link.target.replace("\\", "/").rpartition("/")[2])
+
+
+def _is_wiki(note: Note, link: Link) -> bool:
+    """Whether it is written ``[[…]]``, which other programs read as a name and not as a relative path."""
+    return note.source[link.span.start : link.span.end].lstrip(b"!").startswith(b"[[")

@@ -1,0 +1,41 @@
+"""What every tool is given: one open vault with its projections, and who is asking.
+
+Owns nothing; holds the rooms below together.
+"""
+
+from dataclasses import dataclass
+
+from reme.clock import Clock
+from reme.index import Index
+from reme.search import SearchSettings
+from reme.state import State
+from reme.vault import Role, Vault
+
+__all__ = ["Caller", "Workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and the run that the answer's changes belong to.
+
+    Attributes:
+        role: The rights that commit checks.
+        actor: For people to read: ``cli``, ``mcp``, ``auto_dream``.
+        run: Id of the run: what ``log`` lists, ``show`` shows and ``undo`` undoes.
+    """
+
+    role: Role
+    actor: str
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """An open vault, its index, state and clock, as one caller sees them in one run."""
+
+    vault: Vault
+    index: Index
+    state: State
+    clock: Clock
+    search: SearchSettings
+    caller: Caller

@@ -1,0 +1,77 @@
+"""Writing whole notes: a new one, or another text in place of an old one.
+
+Owns the rule that nothing is overwritten by accident.
+"""
+
+from typing import Annotated
+
+from reme.errors import Conflict, InvalidInput
+from reme.markdown import parse, set_property
+from reme.paths import VaultPath, is_markdown
+from reme.revision import ABSENT, revision_of
+from reme.tools.changes import Written, revision_conflict, submit, written
+from reme.tools.places import check_new
+from reme.tools.workspace import Workspace
+from reme.vault import Edit, Put
+
+__all__ = ["write"]
+
+
+def write(
+    workspace: Workspace,
+    path: Annotated[str, "The note's path; .md may be left out"],
+    content: Annotated[str, "The whole text"],
+    name: Annotated[str | None, "Title for people and search, put into the frontmatter"] = None,
+    description: Annotated[str | None, "One line on what it is about, put into the frontmatter"] = None,
+    overwrite: Annotated[bool, "Replace a file that exists; needs expected_revision or force"] = False,
+    expected_revision: Annotated[str | None, "The revision that reading it returned"] = None,
+    force: Annotated[bool, "Overwrite whatever is there"] = False,
+) -> Written:
+    """Create a note or other text file; an existing one is replaced only when asked.
+
+    Raises:
+        Conflict: If it exists and ``overwrite`` is not given, or if it is not at the expected revision.
+        InvalidInput: If ``overwrite`` comes without ``expected_revision`` or ``force``, or frontmatter is asked for in
+            something that is no Markdown note.
+    """
+    if overwrite and expected_revision is None and not force:
+        raise InvalidInput(
+            "overwriting needs the revision that you have read",
+            hint="Read the file and give its revision as expected_revision, or give force.",
+        )
+    vault = workspace.vault
+    target = vault.name_for(path)
+    data = _with_frontmatter(target, content.encode("utf-8"), name, description)
+    existed = False
+
+    def gather() -> list[Edit]:
+        nonlocal existed
+        present = vault.read(target).revision if vault.exists(target) else ABSENT
+        existed = present != ABSENT
+        if expected_revision is not None and present != expected_revision:
+            raise revision_conflict(target, expected_revision, present)
+        if existed and not overwrite and present != revision_of(data):
+            raise _exists(target, present)
+        if not existed:
+            check_new(workspace, target)
+        return [Put(target, data, present)]
+
+    outcome = submit(workspace, gather, reason=f"write {target}")
+    return written(workspace, target, outcome, existed=existed)
+
+
+def _with_frontmatter(path: VaultPath, data: bytes, name: str | None, description: str | None) -> bytes:
+    asked = {key: value for key, value in (("name", name), ("description", description)) if value is not None}
+    if asked and not is_markdown(path):
+        raise InvalidInput(f"{path} is no Markdown note and has no frontmatter", hint="Leave name and description out.")
+    for key, value in asked.items():
+        data = set_property(parse(data), key, value)
+    return data
+
+
+def _exists(path: VaultPath, revision: str) -> Conflict:
+    return Conflict(
+        f"{path} exists already",
+        hint="Use append or edit to change it, or read it and overwrite with the revision that the read returned.",
+        details={"path": path, "actual_revision": revision},
+    )

@@ -1,0 +1,46 @@
+"""What every module and package of the source keeps to."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "src" / "reme"
+MODULES = sorted(SRC.rglob("*.py"))
+PACKAGES = sorted(SRC.rglob("__init__.py"))
+FORBIDDEN_NAMES = re.compile(r"^(?:utils?|common|helpers?|managers?|handlers?|misc|.*_v\d+|base)$")
+FORBIDDEN_TEXT = re.compile(
+    r"TYPE_CHECKING|NotImplementedError|\bTODO\b|\bFIXME\b|\bXXX\b|[\"'](?:/home/|/root/|/tmp/|/work/|/Users/)"
+)
+PRINTS = re.compile(r"^\s*print\(", re.MULTILINE)
+ENVIRONMENT = re.compile(r"\bos\.(?:environ|getenv)\b")
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(SRC))
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=name)
+def test_package_declares_its_surface(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    declared = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["__all__"]
+    ]
+    assert len(declared) == 1, "no explicit __all__"
+    assert len(declared[0]) == len(set(declared[0])), "a name is listed twice"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_module_keeps_the_house_rules(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert ast.get_docstring(ast.parse(text)), "no module docstring"
+    assert not FORBIDDEN_NAMES.match(path.stem)
+    assert not FORBIDDEN_TEXT.findall(text)
+    room = path.relative_to(SRC).parts[0]
+    if room != "faces":
+        assert not PRINTS.findall(text), "only faces print"
+    if room != "config.py":
+        assert not ENVIRONMENT.findall(text), "only config reads the environment"

@@ -1,0 +1,90 @@
+"""Neighbours and the text form of results."""
+
+import json
+import os
+from dataclasses import asdict
+
+import pytest
+
+from reme.search import SearchSettings, search, search_text
+from tests.index.place import NOW, Place
+
+
+@pytest.fixture
+def linked(place: Place) -> Place:
+    place.write(
+        "digest/wiki/jwt-rotation.md",
+        "---\nname: JWT key rotation\ndescription: Rotating signing keys without downtime\n---\n# Rotation\n\n"
+        "rotate the JWT keys\n\ndepends_on:: [[digest/procedure/key-ceremony.md]]\n\nsee [[daily/2026-05-15/jwt.md]] "
+        "and [[daily/2026-05-15/jwt.md#again]]\n",
+    )
+    place.write(
+        "digest/procedure/key-ceremony.md",
+        '---\nname: Key "ceremony"\ndescription: 仪式\n---\n[[digest/wiki/deep.md]]\n',
+    )
+    place.write("digest/wiki/deep.md", "---\nname: Deep\n---\nfar away\n")
+    place.write("daily/2026-05-15/jwt.md", "---\nname: incident\n---\nit happened\n")
+    place.write("digest/wiki/oauth.md", "---\nname: OAuth\n---\npart_of:: [[jwt-rotation]]\n")
+    place.write("daily/2026-05-15.md", "[[digest/wiki/jwt-rotation.md]]\n")
+    place.write("archive/old.md", "[[digest/wiki/jwt-rotation.md]]\n")
+    for file in place.root.rglob("*.md"):
+        os.utime(file, (NOW.timestamp(),) * 2)
+    place.refresh()
+    return place
+
+
+def test_the_text_form_exactly(linked: Place) -> None:
+    result = search(linked.index, linked.clock, SearchSettings(), "rotate JWT keys", limit=1)
+    (hit,) = result.hits
+    score = f"score={hit.score:.4f} keyword={hit.evidence.keyword:.4f}"
+    assert search_text(result) == (
+        "========== digest/wiki/jwt-rotation.md ==========\n"
+        "[node] JWT key rotation — Rotating signing keys without downtime\n"
+        f"[{score} centrality=1.10 recency=1.00 layer=1.00]\n"
+        "--- @5-11 Rotation ---\n"
+        "# Rotation\n\nrotate the JWT keys\n\ndepends_on:: [[digest/procedure/key-ceremony.md]]\n\n"
+        "see [[daily/2026-05-15/jwt.md]] and [[daily/2026-05-15/jwt.md#again]]\n"
+        "outlinks (2):\n"
+        '  → digest/procedure/key-ceremony.md name="Key \\"ceremony\\"" description="仪式" via depends_on\n'
+        '  → daily/2026-05-15/jwt.md name="incident" via plain\n'
+        "inlinks (1):\n"
+        '  ← digest/wiki/oauth.md name="OAuth" via part_of'
+    )
+
+
+def test_results_are_plain_data(linked: Place) -> None:
+    result = search(linked.index, linked.clock, SearchSettings(), "rotate JWT keys")
+    loaded = json.loads(json.dumps(asdict(result), ensure_ascii=False))
+    assert loaded["version"] == 1
+    assert loaded["hits"][0]["outlinks"][0]["predicates"] == ["depends_on"]
+
+
+def test_depth_and_budget(linked: Place) -> None:
+    def outlinks(**options: int) -> list[tuple[str, int]]:
+        found = search(linked.index, linked.clock, SearchSettings(), "rotate JWT keys", limit=1, **options)
+        return [(one.path, one.distance) for one in found.hits[0].outlinks]
+
+    near = [("digest/procedure/key-ceremony.md", 1), ("daily/2026-05-15/jwt.md", 1)]
+    assert outlinks() == near
+    assert outlinks(expand_depth=0) == []
+    assert outlinks(expand_depth=2) == [*near, ("digest/wiki/deep.md", 2)]
+    assert outlinks(expand_depth=3, expand_path_budget=3) == near
+    assert outlinks(expand_path_budget=1) == near[:1]
+    assert outlinks(max_links_per_direction=1) == near[:1]
+    assert outlinks(max_links_per_direction=0) == []
+
+
+def test_a_hub_does_not_take_the_whole_budget(place: Place) -> None:
+    for i in range(40):
+        place.write(f"l{i:02}.md", "[[hub]] [[small]]\n" if i == 0 else "[[hub]]\n")
+    place.write("hub.md", "pear pear\n")
+    place.write("small.md", "pear\n")
+    place.refresh()
+    settings = SearchSettings(max_links_per_direction=30, expand_path_budget=10)
+    hits = search(place.index, place.clock, settings, "pear").hits
+    assert sum(len(hit.inlinks) for hit in hits) == 10
+    assert [one.path for hit in hits if hit.path == "small.md" for one in hit.inlinks] == ["l00.md"]
+
+
+def test_no_hits(place: Place) -> None:
+    assert search_text(search(place.index, place.clock, SearchSettings(), "x")) == "no hits"

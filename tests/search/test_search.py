@@ -1,0 +1,307 @@
+"""Search: what is asked for is found, first, whatever the script, and nothing in a query is syntax."""
+
+import math
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reme.errors import InvalidInput, Refused
+from reme.search import MAX_LIMIT, SearchResult, SearchSettings, search
+from tests.index.place import NOW, Place
+
+PLAIN = SearchSettings()
+
+
+def ask(place: Place, query: str, **options: object) -> SearchResult:
+    place.refresh()
+    return search(place.index, place.clock, PLAIN, query, **options)  # pyright: ignore[reportArgumentType]
+
+
+def paths(place: Place, query: str, **options: object) -> list[str]:
+    return [hit.path for hit in ask(place, query, **options).hits]
+
+
+@pytest.fixture
+def scripts(place: Place) -> Place:
+    place.write("1.md", "今天和小组讨论了季度预算的问题。")
+    place.write("2.md", "昨日は新しい会議室を予約した")
+    place.write("3.md", "지난주에 새로운 회의실을 예약했다")
+    place.write("4.md", "部署api网关之后检查日志")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [("季度预算", "1.md"), ("预算", "1.md"), ("会議室", "2.md"), ("회의실", "3.md"), ("api", "4.md"), ("小组", "1.md")],
+)
+def test_b15_unspaced_scripts_are_found_by_keywords_alone(scripts: Place, query: str, first: str) -> None:
+    assert paths(scripts, query)[0] == first
+
+
+def test_b15_a_query_across_notes_is_no_error(scripts: Place) -> None:
+    assert set(paths(scripts, "预算会议室")) >= {"1.md"}
+
+
+def test_b17_an_exact_name_is_found_and_ranked_by_frequency(place: Place) -> None:
+    filler = "plain words about other things. " * 5
+    place.write("a.md", f"{filler}\nZK-4471\n{filler}")
+    place.write("b.md", "ZK-4471 " * 6 + "\n")
+    for i in range(20):
+        place.write(f"other{i}.md", filler)
+    result = ask(place, "ZK-4471")
+    assert [hit.path for hit in result.hits] == ["b.md", "a.md"]
+    first, second = result.hits
+    assert first.evidence.keyword > second.evidence.keyword > 0
+    assert [hit.path for hit in ask(place, "ZK-4471", min_score=1.0).hits] == ["b.md"]
+    assert paths(place, "4471") == ["b.md", "a.md"]
+
+
+def test_p02_a_unique_token_finds_its_note_within_the_first_three(place: Place) -> None:
+    for i in range(200):
+        place.write(f"n{i}.md", f"rotation of signing keys in service {i} " * 20)
+    place.write("rare.md", "words " * 300 + "\n\nqzxv\n\n" + "words " * 300)
+    for query in ("qzxv", "rotation of the signing keys qzxv"):
+        assert "rare.md" in paths(place, query)[:3]
+
+
+def test_b19_a_filter_is_applied_before_the_cut(place: Place) -> None:
+    for i in range(300):
+        place.write(f"work/n{i}.md", "zebra zebra zebra\n")
+    place.write("home/one.md", '---\ntags: ["O\'Brien", x]\n---\n' + "quiet words " * 50 + "zebra\n")
+    assert paths(place, "zebra", paths=["home"], limit=5) == ["home/one.md"]
+    assert paths(place, "zebra", paths=["home/"], limit=5) == ["home/one.md"]
+    assert paths(place, "zebra", paths=["h*/o*.md"], limit=5) == ["home/one.md"]
+    assert paths(place, "zebra", tags=["O'Brien"], limit=5) == ["home/one.md"]
+    assert paths(place, "zebra", tags=["o'brien", "#X"]) == ["home/one.md"]
+    assert paths(place, "zebra", tags=["' OR 1=1 --"]) == []
+    assert paths(place, "zebra quiet", paths=["work/n7.md"]) == ["work/n7.md"]
+    assert len(paths(place, "zebra", paths=["home", "work"], limit=5)) == 5
+
+
+def test_b19_a_common_word_is_searched_where_the_rare_one_is_filtered_away(place: Place) -> None:
+    for i in range(1100):
+        place.write(f"work/n{i}.md", "common\n")
+    place.write("work/special.md", "rareword\n")
+    place.write("home/one.md", "common\n")
+    assert paths(place, "common rareword", paths=["home"]) == ["home/one.md"]
+
+
+def test_p07_a_name_ranks_before_its_characters_apart(place: Place) -> None:
+    place.write("apart.md", "北方的京城里有一所很大的小学。北 京 大 学。大学在北方，京剧也学。")
+    place.write("name.md", "他去年从北京大学毕业。")
+    assert paths(place, "北京大学")[0] == "name.md"
+
+
+def test_p08_name_description_alias_tag_and_file_name_are_found(place: Place) -> None:
+    place.write(
+        "digest/wiki/jwt-rotation.md",
+        "---\nname: Key ceremony\ndescription: 轮换签名密钥\naliases: [Schlüsseltausch]\n---\n",
+    )
+    place.write("b.md", "---\ntags: [observability]\nauthor: Grace Hopper\n---\nbody\n")
+    for query in ("key ceremony", "签名密钥", "Schlüsseltausch", "jwt rotation", "jwt-rotation"):
+        assert paths(place, query) == ["digest/wiki/jwt-rotation.md"], query
+    assert paths(place, "observability") == ["b.md"]
+    assert paths(place, "hopper") == ["b.md"]
+    (hit,) = ask(place, "ceremony").hits
+    assert (hit.name, hit.description) == ("Key ceremony", "轮换签名密钥")
+
+
+def test_p20_mixed_words(place: Place) -> None:
+    place.write("cpp.md", "用C++写的解析器")
+    place.write("c.md", "C is a language, c c c")
+    place.write("gpt.md", "训练GPT模型需要数据")
+    place.write("py.md", "安装Python3之后运行")
+    assert paths(place, "C++") == ["cpp.md"]
+    assert paths(place, "GPT模型")[0] == "gpt.md"
+    assert paths(place, "Python3") == ["py.md"]
+    assert paths(place, "python") == ["py.md"]
+
+
+def test_p15_limits_are_documented_and_truncation_is_told(place: Place) -> None:
+    for i in range(7):
+        place.write(f"n{i}.md", "pear\n")
+    assert ask(place, "pear", limit=5).truncated
+    assert not ask(place, "pear", limit=7).truncated
+    for limit in (0, -1, MAX_LIMIT + 1, 10**9):
+        with pytest.raises(InvalidInput, match="limit"):
+            ask(place, "pear", limit=limit)
+    with pytest.raises(InvalidInput, match="expand_depth"):
+        ask(place, "pear", expand_depth=4)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "   ",
+        "the of and",
+        "的了在",
+        '"',
+        "'",
+        "a AND b OR NOT (c",
+        "body:*",
+        "\0",
+        "🌱🚀",
+        "NEAR(a b)",
+        "x" * 100_000,
+        "词 " * 50_000,
+    ],
+)
+def test_any_query_is_data(scripts: Place, query: str) -> None:
+    assert isinstance(ask(scripts, query).hits, tuple)
+
+
+@given(st.text(max_size=60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_is_a_query(scripts: Place, query: str) -> None:
+    scripts.refresh()
+    search(scripts.index, scripts.clock, PLAIN, query)
+
+
+def test_p17_nothing_found_reads_no_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.write("a.md", "alpha\n")
+    place.refresh()
+    monkeypatch.setattr(place.vault, "scan", None)
+    monkeypatch.setattr(place.vault, "read", None)
+    assert search(place.index, place.clock, PLAIN, "nothing like it", vault=place.vault).hits == ()
+
+
+def test_b41_a_hit_whose_file_is_gone_is_left_out(place: Place) -> None:
+    for i in range(10):
+        place.write(f"n{i}.md", "pear\n")
+    place.refresh()
+    for i in range(5):
+        place.delete(f"n{i}.md")
+    found = search(place.index, place.clock, PLAIN, "pear", limit=5, vault=place.vault)
+    assert [hit.path for hit in found.hits] == [f"n{i}.md" for i in range(5, 10)]
+
+
+def test_unknown_scopes_are_refused(place: Place) -> None:
+    place.write("a.md", "alpha\n")
+    with pytest.raises(InvalidInput, match="no layer 'diggest'") as caught:
+        ask(place, "alpha", layers=["diggest"])
+    assert "digest" in caught.value.hint
+    with pytest.raises(InvalidInput, match="nothing at 'nope'"):
+        ask(place, "alpha", paths=["nope"])
+    with pytest.raises(Refused):
+        ask(place, "alpha", paths=["../x"])
+    with pytest.raises(InvalidInput, match="start_date"):
+        ask(place, "alpha", start_date="yesterday")
+    with pytest.raises(InvalidInput, match="is after"):
+        ask(place, "alpha", start_date="2026-02-01", end_date="2026-01-01")
+
+
+def test_filters_by_date_layer_and_property(place: Place) -> None:
+    place.write("daily/2026-05-14/a.md", "alpha\n")
+    place.write("daily/2026-05-15/b.md", "alpha\n")
+    place.write("digest/wiki/c.md", "---\nstatus: Open\npriority: 2\n---\nalpha\n")
+    os.utime(place.root / "digest/wiki/c.md", (0, 0))
+    assert paths(place, "alpha", start_date="2026-05-15", end_date="2026-05-15") == ["daily/2026-05-15/b.md"]
+    assert paths(place, "alpha", end_date="1970-01-01") == ["digest/wiki/c.md"]
+    assert paths(place, "alpha", layers=["digest"]) == ["digest/wiki/c.md"]
+    assert paths(place, "alpha", where={"status": "open", "priority": 2}) == ["digest/wiki/c.md"]
+    assert paths(place, "alpha", where={"status": "closed"}) == []
+
+
+def test_reports_are_searched_only_by_name_of_their_layer(place: Place) -> None:
+    place.write("audit/2026-05-15/r.md", "alpha\n")
+    place.write("a.md", "alpha\n")
+    assert paths(place, "alpha") == ["a.md"]
+    assert paths(place, "alpha", layers=["audit"]) == ["audit/2026-05-15/r.md"]
+
+
+def test_a_score_computed_by_hand(place: Place) -> None:
+    place.write("x.md", "alpha beta\n")
+    place.write("y.md", "alpha alpha gamma delta\n")
+    place.write("digest/wiki/z.md", "epsilon [[y]]\n")
+    for file in ("x.md", "y.md", "digest/wiki/z.md"):
+        os.utime(place.root / file, (NOW.timestamp() - 30 * 86_400,) * 2)
+    result = ask(place, "alpha beta")
+    lengths = {"x.md": 3, "y.md": 5, "digest/wiki/z.md": 3}
+    mean = sum(lengths.values()) / 3
+    rarity = {"alpha": math.log(1 + (3 - 2 + 0.5) / 2.5), "beta": math.log(1 + (3 - 1 + 0.5) / 1.5)}
+
+    def part(term: str, frequency: float, path: str) -> float:
+        return rarity[term] * frequency * 1.9 / (frequency + 0.9 * (0.6 + 0.4 * lengths[path] / mean))
+
+    covered = {
+        "x.md": (part("alpha", 1, "x.md") + part("beta", 1, "x.md")) / sum(rarity.values()),
+        "y.md": part("alpha", 2, "y.md") / sum(rarity.values()),
+    }
+    factor = 0.9 * math.exp(-0.5)
+    central = {"x.md": 1.0, "y.md": 1 + 0.15 * math.log(2)}
+    assert [hit.path for hit in result.hits] == ["x.md", "y.md"]
+    for hit in result.hits:
+        keyword = covered[hit.path] ** 1.5
+        assert hit.evidence.keyword == pytest.approx(keyword)
+        assert hit.evidence.base == pytest.approx(keyword * 1.4)
+        assert hit.score == pytest.approx(keyword * 1.4 * factor * central[hit.path])
+
+
+def test_what_stands_around_counts(place: Place) -> None:
+    turns = [
+        f'{{"role": "user", "text": "{text}", "at": "2026-05-1{i}"}}' for i, text in enumerate(["zero", "alpha", "two"])
+    ]
+    place.write("session/dialog/a.jsonl", "\n".join(turns))
+    (hit,) = ask(place, "alpha", top_chunks_per_path=3).hits
+    own = hit.evidence.keyword
+    mean = (own + 0.2 * own + 0.2 * own) / 3
+    assert [chunk.line for chunk in hit.chunks] == [2, 1, 3]
+    assert [chunk.score for chunk in hit.chunks] == pytest.approx([own + 0.4 * mean] + [0.2 * own + 0.4 * mean] * 2)
+
+
+def test_the_one_named_speaker_is_preferred(place: Place) -> None:
+    rows = [f'{{"speaker": "{who}", "text": "I like hiking", "at": "2026-05-10"}}' for who in ("Ann", "Bob")]
+    place.write("session/dialog/a.jsonl", "\n".join(rows))
+    best = [ask(place, query).hits[0].chunks[0].speaker for query in ("does Ann like hiking", "does Bob like hiking")]
+    assert best == ["Ann", "Bob"]
+
+
+def test_factors_are_clamped_and_can_be_off(place: Place) -> None:
+    place.write("old.md", "alpha\n")
+    os.utime(place.root / "old.md", (0, 0))
+    (hit,) = ask(place, "alpha").hits
+    assert (hit.evidence.recency, hit.evidence.centrality, hit.evidence.layer) == (0.5, 1.0, 0.9)
+    off = replace(PLAIN, alpha=None, tau_days=None)
+    (bare,) = search(place.index, place.clock, off, "alpha").hits
+    assert (bare.evidence.recency, bare.evidence.centrality) == (None, None)
+    assert bare.score == pytest.approx(bare.evidence.base * 0.9)
+
+
+def test_rrf_is_exactly_as_specified(place: Place) -> None:
+    place.write("a.md", "alpha alpha\n")
+    place.write("b.md", "alpha beta gamma delta\n")
+    rrf = replace(PLAIN, fusion="rrf", alpha=None, tau_days=None, layer_weights={"other": 1.0})
+    place.refresh()
+    hits = search(place.index, place.clock, rrf, "alpha").hits
+    assert [(hit.path, hit.score) for hit in hits] == [("a.md", 0.3 / 61), ("b.md", 0.3 / 62)]
+
+
+def test_chunks_are_exact_with_lines_and_trail(place: Place) -> None:
+    section = "\n".join(f"Sentence {i} about the ceremony of signing keys." for i in range(60))
+    text = f"---\nname: Keys\n---\n# Rotation\n\nintro\n\n## Steps\n\n{section}\n\n## 之后\n\n检查日志\n"
+    place.write("a.md", text)
+    (hit,) = ask(place, "日志 rotation").hits
+    lines = text.split("\n")
+    for chunk in hit.chunks:
+        assert chunk.text.strip() == "\n".join(lines[chunk.line - 1 : chunk.end_line]).strip()
+    assert any(chunk.trail[-1:] == ("之后",) for chunk in hit.chunks)
+    assert len(hit.chunks) == 2
+    assert len(ask(place, "ceremony", top_chunks_per_path=1).hits[0].chunks) == 1
+
+
+def test_results_do_not_depend_on_how_the_index_came_to_be(place: Place) -> None:
+    from reme.index import rebuild
+
+    for i in range(30):
+        place.write(f"n{i}.md", f"alpha word{i} [[n{(i * 7) % 30}]]\n")
+        if i % 5 == 0:
+            place.refresh()
+    place.write("n3.md", "beta [[n4]]\n")
+    place.delete("n5.md")
+    incremental = ask(place, "alpha word7 beta", limit=20)
+    rebuild(place.index, place.vault)
+    assert ask(place, "alpha word7 beta", limit=20) == incremental

@@ -1,0 +1,69 @@
+"""Runs: listed, shown, undone as a whole or by file."""
+
+import pytest
+
+from reme.errors import Conflict, NotFound, Refused
+from reme.tools import append, edit, log, log_text, move, show, show_text, undo, undo_text, write
+from tests.tools.house import House
+
+
+def test_log(house: House) -> None:
+    first = write(house.ask("agent"), "a", "茶\n").run
+    second = edit(house.ask(), "a", "茶", "水").run
+    runs = log(house.ask()).runs
+    assert [(r.run, r.role, r.paths) for r in runs] == [(second, "person", ("a.md",)), (first, "agent", ("a.md",))]
+    page = log(house.ask(), limit=1)
+    assert (len(page.runs), page.truncated) == (1, True)
+    write(house.ask(), "b", "b\n")
+    assert [r.run for r in log(house.ask(), path="a").runs] == [second, first]
+    assert f"{second} test (person)" in log_text(log(house.ask()))
+    assert log_text(log(house.ask(), path="nowhere")) == "no changes"
+
+
+def test_show(house: House) -> None:
+    write(house.ask(), "a", "茶\n水\n")
+    run = edit(house.ask(), "a", "水", "咖啡").run
+    shown = show(house.ask(), run)
+    assert "-水\n+咖啡\n" in shown.diff
+    assert show_text(shown).endswith("+咖啡")
+    with pytest.raises(NotFound):
+        show(house.ask(), "nope")
+
+
+def test_undo_and_redo(house: House) -> None:
+    house.lay({"X.md": "x\n", "n.md": "[[X]]\n"})
+    before = house.tree()
+    run = move(house.ask(), "X", "Y").run
+    after = house.tree()
+    would = undo(house.ask(), run, dry_run=True)
+    assert (would.undo_run, set(would.paths)) == ("", {"X.md", "Y.md", "n.md"})
+    assert house.tree() == after
+    assert undo_text(would).startswith("would undo")
+    undone = undo(house.ask(), run)
+    assert house.tree() == before
+    assert log(house.ask()).runs[0].undoes == run
+    undo(house.ask(), undone.undo_run)
+    assert house.tree() == after
+
+
+def test_undo_keeps_what_came_later(house: House) -> None:
+    house.lay({"a.md": "one\n\n\n\nfour\n"})
+    run = edit(house.ask(), "a", "one", "eins").run
+    edit(house.ask(), "a", "four", "vier")
+    undo(house.ask(), run)
+    assert house.text("a.md") == "one\n\n\n\nvier\n"
+    run = append(house.ask(), "a", "five").run
+    edit(house.ask(), "a", "five", "fünf")
+    with pytest.raises(Conflict):
+        undo(house.ask(), run)
+
+
+def test_undo_of_some_paths_and_rights(house: House) -> None:
+    house.lay({"X.md": "x\n", "n.md": "[[X]]\n", "m.md": "[[X]]\n"})
+    run = move(house.ask(), "X", "Y").run
+    undo(house.ask(), run, paths=["n"])
+    assert (house.text("n.md"), house.text("m.md")) == ("[[X]]\n", "[[Y]]\n")
+    with pytest.raises(NotFound):
+        undo(house.ask(), run, paths=["other"])
+    with pytest.raises(Refused):
+        undo(house.ask("agent"), run)

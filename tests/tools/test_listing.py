@@ -1,0 +1,92 @@
+"""What is there: lists, one file's particulars, tags."""
+
+import pytest
+
+from reme.errors import InvalidInput, NotFound
+from reme.revision import revision_of
+from reme.tools import copy, list_files, list_text, stat, stat_text, tags, tags_text
+from tests.tools.house import House
+
+FILES = {
+    "daily/2026-05-14/茶.md": "---\nname: 茶\ndescription: 关于茶\ntags: [drink/tea, home]\nstatus: open\n---\n内容\n",
+    "daily/2026-05-15/b.md": "---\nstatus: done\n---\n#home [[茶]]\n",
+    "digest/wiki/c.md": "#drink\n",
+    "resource/2026-05-15/data.csv": "a,b\n1,2\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _files(house: House) -> None:
+    house.lay(FILES)
+
+
+def paths(listing: object) -> list[str]:
+    return [file.path for file in listing.files]  # type: ignore[attr-defined]
+
+
+def test_everything(house: House) -> None:
+    result = list_files(house.ask())
+    assert (paths(result), result.total, result.truncated) == (sorted(FILES), 4, False)
+    tea = result.files[0]
+    assert (tea.name, tea.description, tea.layer, tea.date) == ("茶", "关于茶", "daily", "2026-05-14")
+    assert tea.revision == revision_of(house.data(tea.path))
+    assert "daily/2026-05-14/茶.md 茶 — 关于茶" in list_text(result)
+
+
+def test_narrowed(house: House) -> None:
+    ask = house.ask()
+    assert paths(list_files(ask, "daily")) == ["daily/2026-05-14/茶.md", "daily/2026-05-15/b.md"]
+    assert paths(list_files(ask, "daily/2026-05-14/")) == ["daily/2026-05-14/茶.md"]
+    assert paths(list_files(ask, "daily/*/b.md")) == ["daily/2026-05-15/b.md"]
+    assert paths(list_files(ask, layers=["digest", "resource"])) == ["digest/wiki/c.md", "resource/2026-05-15/data.csv"]
+    assert paths(list_files(ask, tags=["#drink"])) == ["daily/2026-05-14/茶.md", "digest/wiki/c.md"]
+    assert paths(list_files(ask, tags=["drink", "home"])) == ["daily/2026-05-14/茶.md"]
+    assert paths(list_files(ask, where=["status=Open"])) == ["daily/2026-05-14/茶.md"]
+    assert list_text(list_files(ask, layers=["archive"])) == "no files"
+
+
+def test_pages(house: House) -> None:
+    ask = house.ask()
+    first = list_files(ask, limit=3)
+    assert (len(first.files), first.total, first.truncated) == (3, 4, True)
+    assert "go on with offset 3" in list_text(first)
+    rest = list_files(ask, limit=3, offset=3)
+    assert (len(rest.files), rest.truncated) == (1, False)
+    assert paths(first) + paths(rest) == sorted(FILES)
+    assert paths(list_files(ask, sort="size", descending=True))[0] == "daily/2026-05-14/茶.md"
+    assert paths(list_files(ask, sort="name", limit=1)) == ["daily/2026-05-15/b.md"]
+
+
+def test_b61_unknown_scope_is_an_error(house: House) -> None:
+    with pytest.raises(InvalidInput, match="nope"):
+        list_files(house.ask(), "nope")
+    for condition in ("status", "=x"):
+        with pytest.raises(InvalidInput):
+            list_files(house.ask(), where=[condition])
+
+
+def test_stat(house: House) -> None:
+    facts = stat(house.ask(), "daily/2026-05-14/茶")
+    assert (facts.format, facts.properties["status"], facts.backlinks) == ("note", "open", ("daily/2026-05-15/b.md",))
+    assert facts.size == len(FILES["daily/2026-05-14/茶.md"].encode())
+    assert "backlinks: daily/2026-05-15/b.md" in stat_text(facts)
+    house.lay({".remeignore": "ignored.md\n", "ignored.md": "x"})
+    assert (stat(house.ask(), "ignored").format, stat(house.ask(), "ignored").size) == (None, 1)
+    with pytest.raises(NotFound):
+        stat(house.ask(), "nope")
+
+
+def test_tags(house: House) -> None:
+    counts = {entry.tag: entry.files for entry in tags(house.ask()).tags}
+    assert counts == {"drink": 1, "drink/tea": 1, "home": 2}
+    assert [entry.tag for entry in tags(house.ask(), "daily/2026-05-14/茶").tags] == ["drink/tea", "home"]
+    assert "#home 2" in tags_text(tags(house.ask()))
+
+
+def test_copy(house: House) -> None:
+    made = copy(house.ask(), "daily/2026-05-15/b", "notes/")
+    assert (made.path, made.outcome) == ("notes/b.md", "created")
+    assert house.data("notes/b.md") == FILES["daily/2026-05-15/b.md"].encode()
+    assert copy(house.ask(), "resource/2026-05-15/data.csv", "data").path == "data.csv"
+    with pytest.raises(InvalidInput):
+        copy(house.ask(), "daily/2026-05-15", "notes/x")

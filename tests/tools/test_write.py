@@ -1,0 +1,86 @@
+"""Writing whole notes: nothing is overwritten by accident."""
+
+import pytest
+
+from reme.errors import Conflict, InvalidInput, Refused
+from reme.revision import revision_of
+from reme.tools import frontmatter_read, log, read, undo, write, written_text
+from tests.tools.house import House
+
+
+def test_create(house: House) -> None:
+    result = write(house.ask("agent"), "daily/2026-05-15/令牌轮换", "旧令牌失效。\n")
+    assert (result.path, result.outcome) == ("daily/2026-05-15/令牌轮换.md", "created")
+    assert house.text(result.path) == "旧令牌失效。\n"
+    assert result.revision == read(house.ask(), result.path).revision
+    assert "created" in written_text(result)
+
+
+@pytest.mark.parametrize("content", ["12345", "007", "true", "null", '{"a":1}', "[1]", "", "a\r\nb"])
+def test_content_is_kept_exactly(house: House, content: str) -> None:
+    write(house.ask(), "a", content)
+    assert house.data("a.md") == content.encode()
+
+
+def test_title_and_description(house: House) -> None:
+    write(house.ask(), "a", "正文\n", name="令牌: 轮换", description='Says "how"')
+    assert frontmatter_read(house.ask(), "a").properties == {"name": "令牌: 轮换", "description": 'Says "how"'}
+    assert house.text("a.md").endswith("---\n正文\n")
+    write(house.ask(), "b", "---\ntags: [x]  # mine\n---\ntext\n", name="B")
+    assert "tags: [x]  # mine\n" in house.text("b.md")
+    assert frontmatter_read(house.ask(), "b").properties == {"tags": ["x"], "name": "B"}
+    with pytest.raises(InvalidInput):
+        write(house.ask(), "c.txt", "x", name="C")
+
+
+def test_p16_existing_note_is_not_overwritten(house: House) -> None:
+    house.lay({"a.md": "mine"})
+    with pytest.raises(Conflict, match=r"a\.md exists") as caught:
+        write(house.ask(), "a", "yours")
+    assert "overwrite" in caught.value.hint
+    with pytest.raises(InvalidInput, match="revision"):
+        write(house.ask(), "a", "yours", overwrite=True)
+    assert house.text("a.md") == "mine"
+
+
+def test_p16_machinery_is_out_of_reach(house: House) -> None:
+    for path in (".reme/index.db", ".reme/x.md", ".git/config", "notes/.hidden/a.md"):
+        with pytest.raises(Refused):
+            write(house.ask(), path, "x")
+
+
+def test_overwrite(house: House) -> None:
+    house.lay({"a.md": "mine"})
+    with pytest.raises(Conflict) as caught:
+        write(house.ask(), "a", "yours", overwrite=True, expected_revision=revision_of(b"older"))
+    assert caught.value.details == {
+        "path": "a.md",
+        "expected_revision": revision_of(b"older"),
+        "actual_revision": revision_of(b"mine"),
+    }
+    result = write(house.ask(), "a", "yours", overwrite=True, expected_revision=revision_of(b"mine"))
+    assert (result.outcome, house.text("a.md")) == ("changed", "yours")
+    assert write(house.ask(), "a", "theirs", overwrite=True, force=True).outcome == "changed"
+    again = write(house.ask(), "a", "theirs")
+    assert (again.outcome, again.run) == ("unchanged", "")
+
+
+def test_a_name_that_differs_in_case_only_is_taken(house: House) -> None:
+    house.lay({"Plan.md": "x", "Ops/a.md": "y"})
+    with pytest.raises(Conflict, match=r"Plan\.md"):
+        write(house.ask(), "plan", "z")
+
+
+def test_roles(house: House) -> None:
+    with pytest.raises(Refused, match="digest"):
+        write(house.ask("agent"), "digest/wiki/a.md", "x")
+    house.lay({"resource/a.txt": "x"})
+    with pytest.raises(Refused, match="resource"):
+        write(house.ask("person"), "resource/a.txt", "y", overwrite=True, force=True)
+
+
+def test_write_can_be_undone(house: House) -> None:
+    made = write(house.ask(), "a", "x")
+    assert log(house.ask()).runs[0].run == made.run
+    undo(house.ask(), made.run)
+    assert house.tree() == {}
