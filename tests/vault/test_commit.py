@@ -253,6 +253,17 @@ def test_a_retarget_changes_targets_alone(vault, edits) -> None:
     assert isinstance(outcome, Committed)
 
 
+def test_a_retarget_may_need_quotes_in_yaml(vault, edits) -> None:
+    old = "---\nup: see [[Plan]] 好\nn: 1\n---\n[[Plan]]\n".encode()
+    put(vault, "digest/wiki/a.md", old)
+    new = "---\nup: 'see [[a, b: c]] 好'\nn: 1\n---\n[[a, b: c]]\n".encode()
+    cheat = Put("digest/wiki/a.md", new.replace(b"n: 1", b"n: 2"), revision_of(old), retarget=True)
+    with pytest.raises(Refused, match="more than link targets"):
+        commit(vault, edits(cheat, role="agent"))
+    honest = Put("digest/wiki/a.md", new, revision_of(old), retarget=True)
+    assert isinstance(commit(vault, edits(honest, role="agent")), Committed)
+
+
 def test_a_split_keeps_the_links_jointly(vault, edits) -> None:
     put(vault, "digest/wiki/jwt.md", NODE.encode())
     old = revision_of(NODE.encode())

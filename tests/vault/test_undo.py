@@ -61,6 +61,7 @@ def test_a_move_is_undone_as_a_move(vault, edits) -> None:
     commit(vault, edits(Move("a.md", "sub/b.md", revision_of(b"a"))))
     go_back(vault, "run-1")
     assert (vault.root / "a.md").stat().st_ino == inode
+    assert not (vault.root / "sub").exists()
 
 
 def test_later_edits_survive_where_they_do_not_touch(vault, edits) -> None:

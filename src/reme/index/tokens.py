@@ -100,9 +100,10 @@ class Tokenizer:
             text: The text.
             keep_stopwords: For names: a note may be called *The Who*.
         """
-        known: Callable[[str], str] = (self._all_words if keep_stopwords else self._words).__getitem__
+        memo = self._all_words if keep_stopwords else self._words
+        known = cast("Callable[[str], str]", memo.__getitem__)
         if text.isascii():
-            found = list(filter(None, map(known, cast("list[str]", _ASCII_WORD.findall(text)))))
+            found = list(filter(None, map(known, _ASCII_WORD.findall(text))))
             return Tokens("".join(found), len(found))
         text = unicodedata.normalize("NFKC", text)
         parts: list[str] = []

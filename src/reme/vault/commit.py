@@ -157,6 +157,8 @@ def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
     plan.revisions[move.target] = revision_of(file if move.data is None else move.data)
     if move.data is None or move.data == file:
         plan.steps.append(Moved(move.source, move.target, actual))
+    elif there.exists():  # a change of case alone, on a disk that does not tell the two apart
+        plan.steps.extend((Moved(move.source, move.target, actual), Replaced(move.target, file, move.data)))
     else:
         plan.steps.extend((Replaced(move.target, None, move.data), Replaced(move.source, file, None)))
 

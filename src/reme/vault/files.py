@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
-from reme.paths import VaultPath, basename, join, parse_path, suffix
+from reme.paths import VaultPath, basename, join, parent, parse_path, suffix
 from reme.revision import Revision, revision_of
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
@@ -291,6 +291,16 @@ class Vault:
 
         spec = pathspec.GitIgnoreSpec.from_lines(lines)
         return lambda path, entry: spec.match_file(path + "/" if entry.is_dir(follow_symlinks=False) else path)
+
+    def drop_empty_parents(self, path: VaultPath) -> None:
+        """Remove the folders above a path that is gone, as far as they hold nothing; never a layer's own folder."""
+        folder = parent(path)
+        while folder and folder not in self.layout.folders().values():
+            try:
+                self.locate(folder).rmdir()
+            except OSError:
+                return  # not empty
+            folder = parent(folder)
 
     def drop_empty_folders(self, folder: VaultPath) -> None:
         """Remove a folder and the folders in it as far as they hold nothing, as after a move or delete of it all."""

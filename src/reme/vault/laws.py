@@ -9,15 +9,19 @@ retarget (E-3)         nothing but link targets differs
 ``cite-source`` (P-1)  the note links a daily note, a resource or a session
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from typing import Final, cast
 
 from reme.errors import Refused
-from reme.markdown import Note, parse, splice, words
+from reme.markdown import Note, Span, parse, splice, words
 from reme.paths import VaultPath, fold
 from reme.vault.changeset import Law
 from reme.vault.layout import Layout
 
 __all__ = ["check_laws", "check_retarget", "check_split"]
+
+_TARGET: Final = re.compile(r"\[\[[^\]|#\\]*")
 
 _Edge = tuple[str, str | None]
 
@@ -71,12 +75,33 @@ def check_retarget(path: VaultPath, pre: bytes, post: bytes) -> None:
     Raises:
         Refused: If anything else differs.
     """
-    if _without_targets(parse(pre)) != _without_targets(parse(post)):
+    if _around_targets(parse(pre)) != _around_targets(parse(post)):
         raise _refused(path, "retarget", "more than link targets would change", [])
 
 
-def _without_targets(note: Note) -> bytes:
-    return splice(note.source, [(link.target_span, b"") for link in note.links])
+def _around_targets(note: Note) -> tuple[object, bytes]:
+    """What a retarget must keep: the body's bytes around the targets, and the properties around theirs, as data, since
+    a plain YAML string may need quotes once its target has changed."""
+    body = [link for link in note.links if link.origin == "body"]
+    start = note.body.start
+    spans = [(Span(link.target_span.start - start, link.target_span.end - start), b"") for link in body]
+    rest = splice(note.source[start:], spans)
+    if note.frontmatter is not None and not note.frontmatter.valid:
+        return note.text(note.frontmatter.span), rest
+    return _blanked(note.properties), rest
+
+
+def _blanked(value: object) -> object:
+    match value:
+        case str():
+            return _TARGET.sub("[[", value)
+        case dict():
+            pairs = cast(dict[object, object], value).items()
+            return {_blanked(key): _blanked(inner) for key, inner in pairs}
+        case list():
+            return [_blanked(inner) for inner in cast(list[object], value)]
+        case _:
+            return value
 
 
 def _edges(notes: Iterable[Note], moves: Mapping[VaultPath, VaultPath]) -> set[_Edge]:

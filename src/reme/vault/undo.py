@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 
 from reme.errors import Conflict, NotFound, Refused
 from reme.paths import VaultPath
-from reme.revision import revision_of
+from reme.revision import ABSENT, revision_of
 from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Role, Unchanged
 from reme.vault.commit import commit, locked
 from reme.vault.files import Vault
@@ -69,6 +69,8 @@ def undo(
         outcome = commit(vault, ChangeSet(edits, role, actor, reason, new_run, undoes=run))
         match outcome:
             case Committed() | Unchanged():
+                for path in (path for path, revision in outcome.revisions.items() if revision == ABSENT):
+                    vault.drop_empty_parents(path)
                 return outcome
             case Conflicted(actual):
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
