@@ -18,8 +18,14 @@ _ONSETS = "b br c ch d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr 
 _NUCLEI = "a e i o u ai ea io ou ee".split()  # noqa: SIM905
 _CODAS = ["", "", "n", "r", "l", "s", "t", "m", "ck", "nd", "st", "ng", "x"]
 _ENDINGS = ["", "", "", "ing", "ed", "er", "ion", "ity", "al", "ous", "ive", "ness", "ly", "ment"]
-_COMMON = ["the", "of", "and", "to", "in", "a", "is", "that", "for", "it", "as", "was", "with", "be", "by", "on", "not", "this", "have", "from", "or", "had", "they", "which", "one", "you", "all", "she", "there", "would", "their", "we", "him", "been", "has", "when", "who", "will", "no", "more", "if", "out", "so", "what", "about", "into", "them", "can", "only", "other", "time", "new", "some"]
-_CHINESE = ["记忆", "文件", "索引", "搜索", "链接", "笔记", "模型", "数据", "系统", "用户", "项目", "任务", "会议", "计划", "团队", "产品", "设计", "测试", "部署", "服务", "接口", "缓存", "队列", "日志", "监控", "性能", "延迟", "内存", "网络", "安全", "权限", "备份", "恢复", "迁移", "版本", "分支", "合并", "冲突", "评审", "文档", "配置", "参数", "环境", "容器", "集群", "节点", "调度", "故障", "重试", "事务", "一致性", "可用性", "复制", "快照", "归档", "检索", "排序", "召回", "精度", "训练", "推理", "评估", "标注", "样本", "分词", "词典", "摘要", "对话", "知识", "经验", "学习", "习惯", "目标", "步骤", "流程", "规则", "假设", "结论", "证据", "来源", "北京", "上海", "杭州", "深圳", "咖啡", "绿茶", "面条", "火锅", "天气", "旅行", "火车", "酒店", "预算", "合同", "客户"]
+_COMMON = """the of and to in a is that for it as was with be by on not this have from or had they which one you all she
+there would their we him been has when who will no more if out so what about into them can only other time new
+some""".split()  # noqa: SIM905
+_CHINESE = """记忆 文件 索引 搜索 链接 笔记 模型 数据 系统 用户 项目 任务 会议 计划 团队 产品 设计 测试 部署 服务 接口
+缓存 队列 日志 监控 性能 延迟 内存 网络 安全 权限 备份 恢复 迁移 版本 分支 合并 冲突 评审 文档 配置 参数 环境 容器
+集群 节点 调度 故障 重试 事务 一致性 可用性 复制 快照 归档 检索 排序 召回 精度 训练 推理 评估 标注 样本 分词 词典
+摘要 对话 知识 经验 学习 习惯 目标 步骤 流程 规则 假设 结论 证据 来源 北京 上海 杭州 深圳 咖啡 绿茶 面条 火锅 天气
+旅行 火车 酒店 预算 合同 客户""".split()  # noqa: SIM905
 _GLUE = ["的", "和", "在", "了", "对", "把", "是", "需要", "可以", "已经", "因为", "如果"]
 
 
@@ -118,7 +124,8 @@ def _write(
     file: Path, name: str, topic: list[str], rng: random.Random, paragraphs: list[str], related: list[str]
 ) -> None:
     half = max(1, len(paragraphs) // 2)
-    front = f"---\nname: {name}\ndescription: {' '.join(rng.sample(topic, 6))}\ntags: [{topic[0]}, {rng.choice(('draft', 'final'))}]\n---\n"
+    tags = f"{topic[0]}, {rng.choice(('draft', 'final'))}"
+    front = f"---\nname: {name}\ndescription: {' '.join(rng.sample(topic, 6))}\ntags: [{tags}]\n---\n"
     body = [f"# {name.title()}", *paragraphs[:half], f"## {rng.choice(topic).title()}", *paragraphs[half:], *related]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes((front + "\n" + "\n\n".join(body) + "\n").encode())

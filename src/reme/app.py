@@ -37,7 +37,6 @@ class App:
         state: The run log.
         settings: The settings in force.
         catalog: Every operation that may be called.
-        notices: What a person should know of how the vault was opened.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class App:
         self.state = state
         self.settings = settings
         self.catalog = catalog
-        self.notices = notices
+        self._notices = notices
         self._started = started
 
     def __enter__(self) -> Self:
@@ -67,6 +66,13 @@ class App:
     def close(self) -> None:
         """Close everything, last opened first. Idempotent."""
         self._started.close()
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should know besides results, of opening and of calls, since this was last asked."""
+        notices = (*self._notices, *self.vault.notices)
+        self._notices = ()
+        self.vault.notices.clear()
+        return notices
 
     def call(self, name: str, arguments: Mapping[str, object], *, role: Role, actor: str) -> Any:
         """Run one operation and return its result.
@@ -169,7 +175,14 @@ def open_vault(root: Path, *, settings: Settings | None = None, instant: Callabl
     settings = settings or load_settings(root)
     clock = Clock(zone_named(settings.vault.timezone), instant or _now)
     with contextlib.ExitStack() as started:
-        vault = Vault(root, layout=settings.folders, clock=clock, lock_timeout=settings.vault.lock_timeout)
+        vault = Vault(
+            root,
+            layout=settings.folders,
+            clock=clock,
+            lock_timeout=settings.vault.lock_timeout,
+            retention=settings.journal,
+            git=settings.git.auto_commit,
+        )
         started.callback(vault.close)
         state = State(vault.state_dir / "state.db")
         started.callback(state.close)

@@ -13,13 +13,14 @@ from reme.clock import zone_named
 from reme.errors import ConfigError
 from reme.index import IndexSettings
 from reme.search import SearchSettings
-from reme.vault import Layout
+from reme.vault import Layout, Retention
 
 __all__ = [
     "CONFIG_NAME",
     "STATE_NAME",
     "DigestSettings",
     "DreamOptions",
+    "GitSettings",
     "MemoryOptions",
     "Settings",
     "VaultSettings",
@@ -43,6 +44,17 @@ class VaultSettings:
 
     timezone: str = ""
     lock_timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class GitSettings:
+    """The git repository that the vault may be in.
+
+    Attributes:
+        auto_commit: Commit the paths of each change set, with its run, actor and reason.
+    """
+
+    auto_commit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,8 @@ class Settings:
     """Everything that can be set, by section of ``reme.yaml``."""
 
     vault: VaultSettings = field(default_factory=VaultSettings)
+    journal: Retention = field(default_factory=Retention)
+    git: GitSettings = field(default_factory=GitSettings)
     folders: Layout = field(default_factory=Layout)
     digest: DigestSettings = field(default_factory=DigestSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
@@ -241,6 +255,13 @@ _TEMPLATE: Final = """\
 
 vault:
   timezone: {timezone:<19} # days begin and end in this zone
+
+# journal:                    # how far back undo reaches: until either limit is passed
+#   days: 30
+#   size: 500000000           # bytes
+
+# git:
+#   auto_commit: false        # commit each change to the git repository that this folder is in
 
 # folders:                    # where things are kept
 #   resource: resource        # raw material, written once

@@ -6,7 +6,8 @@ the vault.
 
 from pathlib import Path
 
-from reme.index.port import (
+from reme.index.port import Index
+from reme.index.rows import (
     ANY,
     ChunkKey,
     ChunkTokens,
@@ -15,7 +16,6 @@ from reme.index.port import (
     FileProblem,
     Filter,
     Format,
-    Index,
     IndexDamaged,
     IndexedNote,
     IndexSettings,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from reme.index.documents import Piece, dialogue_pieces, iso_date, text_pieces
-from reme.index.port import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp
+from reme.index.rows import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp
 from reme.index.tokens import Tokenizer
 from reme.markdown import ChunkSettings, Note, chunk, parse
 from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix

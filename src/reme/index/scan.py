@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reme.errors import NotFound, ReMeError, Unavailable
-from reme.index.port import Entry, FileProblem, Index, IndexDamaged, Stamp, Writer
+from reme.index.port import Index, Writer
 from reme.index.project import Projector
+from reme.index.rows import Entry, FileProblem, IndexDamaged, Stamp
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault import Stat, Vault

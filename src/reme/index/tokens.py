@@ -69,6 +69,10 @@ class _Memo(dict[str, str]):
         self[word] = tokens = self._compute(word)
         return tokens
 
+    def of(self, words: list[str]) -> list[str]:
+        """The tokens of those words that have any."""
+        return list(filter(None, map(self.__getitem__, words)))
+
 
 class Tokenizer:
     """Makes tokens; remembers the words that it has met.
@@ -101,22 +105,21 @@ class Tokenizer:
             keep_stopwords: For names: a note may be called *The Who*.
         """
         memo = self._all_words if keep_stopwords else self._words
-        known = cast("Callable[[str], str]", memo.__getitem__)
         if text.isascii():
-            found = list(filter(None, map(known, _ASCII_WORD.findall(text))))
+            found = memo.of(_ASCII_WORD.findall(text))
             return Tokens("".join(found), len(found))
         text = unicodedata.normalize("NFKC", text)
         parts: list[str] = []
         length = position = 0
         for run, is_han, start, end in _runs(text):
             if start > position:
-                parts.extend(filter(None, map(known, _WORD.findall(text, position, start))))
+                parts.extend(memo.of(_WORD.findall(text, position, start)))
             tokens = self._han(run, keep_stopwords) if is_han else _pairs(run)
             if tokens:
                 parts.append(f" {'  '.join(tokens)} ")
                 length += (len(run) - 1) // 2  # a pair is about a word; the run itself counts as one part
             position = end
-        parts.extend(filter(None, map(known, _WORD.findall(text, position))))
+        parts.extend(memo.of(_WORD.findall(text, position)))
         return Tokens("".join(parts), length + len(parts))
 
     def query(self, text: str) -> tuple[str, ...]:

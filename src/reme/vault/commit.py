@@ -27,6 +27,7 @@ from reme.vault.changeset import (
     Unchanged,
 )
 from reme.vault.files import Vault, unwritable
+from reme.vault.git import record_in_git
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.laws import check_laws, check_retarget, check_split
 from reme.vault.merge import merge
@@ -214,6 +215,8 @@ def _write(vault: Vault, entry: Entry) -> Carried:
         raise unwritable(error, ", ".join(entry.record.paths[:3])) from error
     with suppress(OSError):
         vault.journal.prune(entry.record.at)
+    if vault.git and (problem := record_in_git(vault.root, entry.record)):
+        vault.notices.append(problem)
     return carried
 
 

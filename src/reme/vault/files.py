@@ -77,6 +77,10 @@ class Vault:
         state_dir: Where the machinery lives (locks, journal, indexes); ``<root>/.reme`` by default.
         lock_timeout: Seconds to wait for another writer.
         retention: How long undo reaches back.
+        git: Whether each change set is also committed to the git repository that the vault is in.
+
+    Attributes:
+        notices: What a person should know of what went on beside a commit that succeeded.
         entropy: Returns that many random bytes, for unique ids.
 
     Raises:
@@ -92,6 +96,7 @@ class Vault:
         state_dir: Path | None = None,
         lock_timeout: float = _DEFAULT_LOCK_TIMEOUT_S,
         retention: Retention = Retention(),  # noqa: B008
+        git: bool = False,
         entropy: Callable[[int], bytes] = os.urandom,
     ) -> None:
         if not root.is_dir():
@@ -101,6 +106,8 @@ class Vault:
         self.clock = clock
         self.state_dir = state_dir or self.root / STATE_FOLDER
         self.journal = Journal(self.state_dir / "journal", retention)
+        self.git = git
+        self.notices: list[str] = []
         self._entropy = entropy
         self._latest: datetime | None = None
         self.lock = FileLock(self.state_dir / "lock", lock_timeout)

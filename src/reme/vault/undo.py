@@ -179,13 +179,9 @@ class _View:
         moved: set[VaultPath] = set()
         for path, want in self._bytes.items():
             origin = self._file[path]
-            if (
-                want is not None
-                and origin != path
-                and self._bytes[origin] is None
-                and self.vault.bytes_of(path) is None
-            ):
-                here = self.vault.bytes_of(origin)
+            if want is None or origin == path or self._bytes[origin] is not None or self.vault.exists(path):
+                continue
+            if (here := self.vault.bytes_of(origin)) is not None:
                 yield Move(origin, path, revision_of(here), None if want == here else want)
                 moved.add(origin)
         for path, want in self._bytes.items():

@@ -144,9 +144,11 @@ def _runner(operation: Operation) -> Callable[..., None]:
     def run(invocation: Invocation, /, **values: Any) -> None:
         arguments = _given(operation, values)
         with open_vault(invocation.root()) as app:
-            for notice in app.notices:
-                invocation.output.notice(notice)
-            result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
+            try:
+                result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
+            finally:
+                for notice in app.take_notices():
+                    invocation.output.notice(notice)
         if invocation.output.as_json:
             invocation.output.document(as_json(result))
         else:

@@ -59,10 +59,12 @@ class _Session:
     def _call(self, call: Call) -> Any:
         if self._app is None:
             self._app = self._open_app()
-            for notice in self._app.notices:
-                sys.stderr.write(f"reme: {notice}\n")
         actor = f"mcp:{call.client}" if call.client else "mcp"
-        return self._app.call(call.tool, call.arguments, role=self._role, actor=actor)
+        try:
+            return self._app.call(call.tool, call.arguments, role=self._role, actor=actor)
+        finally:
+            for notice in self._app.take_notices():
+                sys.stderr.write(f"reme: {notice}\n")
 
     def close(self) -> None:
         if self._app is not None:

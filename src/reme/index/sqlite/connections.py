@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import apsw
 
 from reme.errors import Unavailable
-from reme.index.port import IndexDamaged
+from reme.index.rows import IndexDamaged
 
 __all__ = ["Connections", "Row", "rows", "run", "run_many"]
 

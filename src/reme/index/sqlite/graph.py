@@ -11,7 +11,7 @@ from typing import Final
 
 import apsw
 
-from reme.index.port import Direction, Edge, Neighbour, Step
+from reme.index.rows import Direction, Edge, Neighbour, Step
 from reme.index.sqlite.connections import Row, rows
 from reme.index.sqlite.names import link_key
 from reme.paths import VaultPath
@@ -78,7 +78,7 @@ def neighbours(
 ) -> list[Neighbour]:
     """The files one link away, each once for each of the paths."""
     here, there = ("source", "target") if direction == "out" else ("target", "source")
-    order = "j.key, l.place" if direction == "out" else "j.key, f.path, l.place"
+    order = "j.key, l.place" if direction == "out" else "j.key, f.path, l.predicate"
     hidden = f" AND f.layer NOT IN ({', '.join('?' * len(without))})" if without else ""
     counted = "" if direction == "out" else " AND l.counts"
     sql = f"""SELECT x.path, f.path, f.name, f.description, l.predicate

@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from reme.index.port import ChunkKey, ChunkTokens, Filter, StoredChunk
+from reme.index.rows import ChunkKey, ChunkTokens, Filter, StoredChunk
 from reme.index.sqlite.connections import rows
 from reme.index.sqlite.notes import condition
 from reme.index.sqlite.schema import CHUNK_BITS

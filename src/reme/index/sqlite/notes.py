@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from reme.index.port import FileProblem, Filter, IndexedNote, Standing
+from reme.index.rows import FileProblem, Filter, IndexedNote, Standing
 from reme.index.sqlite.connections import Row, rows
 from reme.paths import VaultPath, fold
 from reme.revision import Revision

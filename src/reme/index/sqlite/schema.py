@@ -10,7 +10,7 @@ what is shown of them, so that it lies close together.
 from dataclasses import asdict
 from typing import Final
 
-from reme.index.port import IndexSettings
+from reme.index.rows import IndexSettings
 from reme.index.tokens import INNER_PUNCTUATION, Tokenizer
 from reme.vault import Layout
 
@@ -41,7 +41,7 @@ CREATE TABLE links(
   source INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, raw TEXT NOT NULL, anchor TEXT, alias TEXT,
   predicate TEXT, line INTEGER NOT NULL, origin TEXT NOT NULL, key TEXT NOT NULL, counts INTEGER NOT NULL,
   target INTEGER, PRIMARY KEY(source, place)) WITHOUT ROWID;
-CREATE INDEX links_target ON links(target, source, counts) WHERE target IS NOT NULL;
+CREATE INDEX links_target ON links(target, source, counts, kind, predicate) WHERE target IS NOT NULL;
 CREATE INDEX links_key ON links(key);
 CREATE TABLE aliases(alias TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY(alias, file)) WITHOUT ROWID;
 CREATE INDEX aliases_file ON aliases(file);

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from reme.index.port import (
+from reme.index.rows import (
     ANY,
     ChunkKey,
     ChunkTokens,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from reme.index.port import Entry, Stamp
+from reme.index.rows import Entry, Stamp
 from reme.index.sqlite.connections import rows, run, run_many
 from reme.index.sqlite.names import link_key, path_keys, resolve_some
 from reme.index.sqlite.schema import CHUNK_BITS

@@ -9,15 +9,15 @@ from typing import Final
 
 from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topic, Unit
 from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
-from reme.reason.offline.phrases import brief, key_phrases, title_of
 from reme.reason.offline.rules import has_cjk
-from reme.reason.offline.sentences import announces
 from reme.reason.offline.terms import Lexicon, inverse_frequencies
+from reme.reason.offline.titles import headline
 from reme.reason.slugs import slug_of
 
 __all__ = ["extract"]
 
 
+_OF_A_NOTE: Final = 0.5
 _BUCKET_WORDS: Final[dict[Sort, tuple[str, ...]]] = {
     "procedure": ("procedure", "how to", "how-to", "步骤", "流程", "怎么做"),
     "personal": ("personal", "preference", "person", "profile", "user", "个人", "偏好"),
@@ -39,7 +39,7 @@ def extract(
     for sort, members in grouped(lexicon, sources, lines, weights):
         fresh = [member for member in members if not member.line.known]
         if fresh:
-            unit = _unit(lexicon, sort, members, fresh, weights, names, buckets)
+            unit = _unit(lexicon, sort, members, fresh, weights, names, buckets, _note_of(sources, lines, members))
             drafts.append((_worth(fresh, wanted), unit, fresh))
     drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
     left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
@@ -56,19 +56,22 @@ def _unit(
     weights: Mapping[str, float],
     names: frozenset[str],
     buckets: Sequence[Bucket],
+    note: SourceNote | None,
 ) -> Unit:
     sentences = [member.sentence for member in members]
-    announced = [sentence for sentence in sentences if announces(sentence.text)] if sort == "procedure" else []
-    phrases = key_phrases(lexicon, announced, weights, names) or key_phrases(lexicon, sentences, weights, names)
-    best = max(sentences, key=lambda s: s.score)
-    title = title_of(phrases, brief(best.text))
+    head = headline(lexicon, sentences, weights, names)
+    title = note.name if note else head.title
     if sort == "personal" and (speaker := _speaker(members)):
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
-    subject = frozenset(t for phrase in phrases[:8] for t in phrase.terms)
-    told = [s for s in sentences if s.terms & subject] or [best]
-    summary = brief(max(told, key=lambda s: s.score).text)
     evidence = tuple(Evidence(member.source, member.line.number) for member in fresh)
-    return Unit(title, slug_of(title), _bucket(sort, buckets), summary, evidence)
+    return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
+
+
+def _note_of(sources: Sequence[SourceNote], lines: Sequence[Line], members: Sequence[Line]) -> SourceNote | None:
+    """The note that a group is most of, and that is most of the group: its name is the group's."""
+    source, count = Counter(member.source for member in members).most_common(1)[0]
+    whole = sum(line.source == source for line in lines)
+    return sources[source - 1] if count >= _OF_A_NOTE * len(members) and count > _OF_A_NOTE * whole else None
 
 
 def _speaker(members: Sequence[Line]) -> str:

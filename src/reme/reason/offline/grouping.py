@@ -75,10 +75,26 @@ def grouped(
     kept = [line for line in rest if line not in told]
     found: list[tuple[Sort, list[Line]]] = []
     found.extend(("procedure", group) for group in _joined(_procedures(steps), weights))
-    found.extend(("personal", group) for group in _joined([[x] for x in told if x.is_personal], weights))
-    found.extend(("general", group) for group in _joined([[x] for x in told if not x.is_personal], weights))
+    own = _joined([[x] for x in told if x.is_personal], weights)
+    found.extend(_with_leftovers(own, _joined([[x] for x in told if not x.is_personal], weights)))
     for group in _notes_together(lexicon, sources, kept, weights):
         found.extend(_by_sort(group))
+    return found
+
+
+def _with_leftovers(own: Sequence[list[Line]], others: Sequence[list[Line]]) -> list[tuple[Sort, list[Line]]]:
+    """Groups by sort; single lines of one note that share no subject with others keep the context of their note."""
+    found: list[tuple[Sort, list[Line]]] = []
+    alone: defaultdict[int, list[Line]] = defaultdict(list)
+    for sort, groups in (("personal", own), ("general", others)):
+        for group in groups:
+            if len(group) == 1 and group[0].kind != "preference":
+                alone[group[0].source].append(group[0])
+            else:
+                found.append((sort, group))
+    for lines in alone.values():
+        personal = sum(line.is_personal for line in lines) > _PERSONAL_SHARE * len(lines)
+        found.append(("personal" if personal else "general", sorted(lines, key=lambda line: line.line.number)))
     return found
 
 

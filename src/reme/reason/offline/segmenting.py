@@ -14,10 +14,10 @@ from typing import Final
 
 from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
-from reme.reason.offline.phrases import brief, key_phrases, title_of
 from reme.reason.offline.rules import rules_for
 from reme.reason.offline.sentences import Sentence, announces, pick, rate, split
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
+from reme.reason.offline.titles import headline
 from reme.reason.slugs import slug_of
 
 __all__ = ["segment"]
@@ -26,7 +26,7 @@ _SHARE: Final = 0.3
 _AT_LEAST: Final = 12
 _WINDOW: Final = 4
 _SHORTEST: Final = 4
-_FEWEST: Final = 3
+_FEWEST: Final = 5
 _SHALLOWEST: Final = 0.15
 _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
@@ -118,16 +118,20 @@ def _shifts(message: Message) -> bool:
 
 
 def _with_statements(pieces: Sequence[Sequence[Message]], kept: Sequence[Sentence]) -> list[list[Sentence]]:
-    """The kept sentences by piece; pieces with hardly any join the one before."""
+    """The kept sentences by piece; pieces with hardly any, or with more steps of one procedure, join the one before."""
     joined: list[list[Sentence]] = []
     for piece in pieces:
         lines = {message.line for message in piece}
         own = [sentence for sentence in kept if sentence.line in lines]
-        if joined and (len(own) < _FEWEST or len(joined[-1]) < _FEWEST):
+        if joined and (min(len(own), len(joined[-1])) < _FEWEST or (_has_steps(own) and _has_steps(joined[-1]))):
             joined[-1].extend(own)
         elif own:
             joined.append(own)
     return joined
+
+
+def _has_steps(sentences: Sequence[Sentence]) -> bool:
+    return any(sentence.kind == "procedure" for sentence in sentences)
 
 
 def _event(
@@ -139,16 +143,11 @@ def _event(
     open_events: Sequence[OpenEvent],
     taken: set[int],
 ) -> Event:
-    phrases = key_phrases(lexicon, sentences, weights, names)
-    best = max(sentences, key=lambda s: s.score)
-    name = title_of(phrases, brief(best.text))
+    head = headline(lexicon, sentences, weights, names)
     days = {message.line: message.at.date() for message in messages}
     statements = tuple(Statement(s.text, s.line, s.kind, _about(s.text, days[s.line])) for s in sentences)
-    subject = frozenset(t for phrase in phrases[:8] for t in phrase.terms)
-    told = [s for s in sentences if s.terms & subject and not s.numbered] or [best]
-    description = brief(max(told, key=lambda s: s.score).text)
     continues = _continued(lexicon, sentences, weights, open_events, taken)
-    return Event(continues, name, slug_of(name), description, statements)
+    return Event(continues, head.title, slug_of(head.title), head.description, statements)
 
 
 def _about(text: str, day: date) -> str:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from reme.reason.offline.rules import CHINESE, ENGLISH, has_cjk
+from reme.reason.offline.rules import has_cjk, rules_of
 
 __all__ = ["Lexicon", "Token", "cosine", "inverse_frequencies", "overlap", "values_of"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
+_NOUN_TAGS = ("n", "vn", "eng", "j")
 _NAMING_TAGS = ("n", "vn", "eng", "j", "i", "l", "x")
 _CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
 _VALUE = re.compile(
@@ -33,12 +34,14 @@ class Token:
         term: The form in which it is compared; empty for words without content.
         naming: Whether it could be part of a title.
         start: Its offset in characters.
+        noun: Whether a title could end with it.
     """
 
     text: str
     term: str
     naming: bool
     start: int
+    noun: bool = True
 
     @property
     def end(self) -> int:
@@ -80,15 +83,15 @@ class Lexicon:
         return frozenset(term for text in texts for term in self.terms(text))
 
     def _latin(self, text: str, offset: int) -> list[Token]:
-        stem = self._stemming()
+        stem, rules = self._stemming(), rules_of("english")
         found: list[Token] = []
         for match in _WORD.finditer(text):
             word = match.group().lower().replace("’", "'")
             bare = word.removesuffix("'s")
-            stopped = word in ENGLISH.stop or bare in ENGLISH.stop
+            stopped = word in rules.stop or bare in rules.stop
             term = "" if stopped else stem(bare)
             naming = (
-                not stopped and bare not in ENGLISH.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
+                not stopped and bare not in rules.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
             )
             found.append(Token(match.group(), term, naming, offset + match.start()))
         return found
@@ -111,10 +114,11 @@ class Lexicon:
 
     @staticmethod
     def _chinese(word: str, tag: str, at: int) -> list[Token]:
-        content = word not in CHINESE.stop and tag.startswith(_CONTENT_TAGS) and tag not in ("ul", "uj")
-        timed = CHINESE.time.fullmatch(word.removeprefix("每")) is not None
-        naming = content and not timed and tag.startswith(_NAMING_TAGS) and word not in CHINESE.weak
-        return [Token(word, word if content else "", naming, at)]
+        rules = rules_of("chinese")
+        content = word not in rules.stop and tag.startswith(_CONTENT_TAGS) and tag not in ("ul", "uj")
+        timed = rules.time.fullmatch(word.removeprefix("每")) is not None
+        naming = content and not timed and tag.startswith(_NAMING_TAGS) and word not in rules.weak
+        return [Token(word, word if content else "", naming, at, tag.startswith(_NOUN_TAGS))]
 
 
 def inverse_frequencies(texts: Iterable[frozenset[str]]) -> dict[str, float]:

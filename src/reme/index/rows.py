@@ -1,0 +1,344 @@
+"""The plain rows that an index takes and answers with.
+
+Owns types only. Knows no store.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from reme.errors import Unavailable
+from reme.markdown import LinkKind
+from reme.paths import VaultPath
+from reme.revision import Revision
+from reme.vault import Layer
+
+__all__ = [
+    "ANY",
+    "ChunkEntry",
+    "ChunkKey",
+    "ChunkTokens",
+    "Direction",
+    "Edge",
+    "Entry",
+    "FileProblem",
+    "Filter",
+    "Format",
+    "IndexDamaged",
+    "IndexSettings",
+    "IndexedNote",
+    "KeywordStatistics",
+    "LinkEntry",
+    "Neighbour",
+    "Stamp",
+    "Standing",
+    "Status",
+    "Step",
+    "StoredChunk",
+]
+
+Format = Literal["note", "text", "dialogue", "binary", "unreadable"]
+Direction = Literal["out", "in"]
+
+ChunkKey = int
+"""Names a chunk in one state of one index; not to be kept."""
+
+
+class IndexDamaged(Unavailable):
+    """The store was found broken and has been emptied; the next refresh builds it again from the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """What the projection depends on besides the files; another value builds the index anew.
+
+    Attributes:
+        chunk_target: Size that small sections are packed up to, in tokens as ``markdown.chunk`` estimates them.
+        chunk_max: Size that no chunk exceeds, in tokens.
+        max_bytes: Larger files are catalogued, not read for their text.
+        generated: Names of files that are views of other files: their links do not count as references.
+        uncounted_layers: Layers whose links do not count as references.
+    """
+
+    chunk_target: int = 300
+    chunk_max: int = 512
+    max_bytes: int = 20_000_000
+    generated: tuple[str, ...] = ("_buckets.md", "_index.md")
+    uncounted_layers: frozenset[Layer] = frozenset({"audit", "session", "archive"})
+
+
+class Stamp(NamedTuple):
+    """The state of a file that the index has seen: times and sizes as ``vault.Stat`` has them."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    revision: Revision
+
+
+# What goes in
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntry:
+    """A piece of a file.
+
+    Attributes:
+        start: First byte in the file's UTF-8 text.
+        end: Byte behind the last.
+        line: 1-based first line.
+        end_line: 1-based last line.
+        trail: Headings above it, outermost first.
+        hash: Content hash.
+        text: Exactly what stands there.
+        length: Length in words of everything that it is found by.
+        tokens: What it is found by, in columns: name, labels (aliases, tags, dates), headings, body.
+        speaker: Who says it, in a dialogue.
+        date: When it was said, ISO date, in a dialogue.
+    """
+
+    start: int
+    end: int
+    line: int
+    end_line: int
+    trail: tuple[str, ...]
+    hash: str
+    text: str
+    length: int
+    tokens: tuple[str, str, str, str]
+    speaker: str | None = None
+    date: str | None = None
+
+
+class LinkEntry(NamedTuple):
+    """A link as its source spells it."""
+
+    kind: LinkKind
+    target: str
+    anchor: str | None
+    alias: str | None
+    predicate: str | None
+    line: int
+    origin: Literal["body", "frontmatter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Everything that the index holds of one file.
+
+    Attributes:
+        counts: Whether its links count as references to their targets.
+        aliases: Other names that resolve to it, folded.
+        tags: Tags as written, without ``#``.
+        fields: Property and field values by key, both folded, for filters.
+        problems: ``(rule, message, line)``.
+    """
+
+    path: VaultPath
+    layer: Layer
+    format: Format
+    stamp: Stamp
+    counts: bool = False
+    name: str = ""
+    description: str = ""
+    date: str | None = None
+    properties: str = "{}"
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
+    chunks: tuple[ChunkEntry, ...] = ()
+    links: tuple[LinkEntry, ...] = ()
+    problems: tuple[tuple[str, str, int], ...] = ()
+
+
+# What comes out
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """A file of the vault as the index knows it.
+
+    Attributes:
+        name: Frontmatter ``name`` or ``title``, else the file's name without extension.
+        description: Frontmatter ``description``, or empty.
+        properties: The frontmatter, with JSON types.
+        date: The day that it is about (frontmatter ``date``, else a date in its path), ISO, or None.
+        mtime_ns: Time of its last modification, in nanoseconds since 1970.
+        chunks: Number of its chunks.
+    """
+
+    path: VaultPath
+    layer: Layer
+    format: Format
+    name: str
+    description: str
+    tags: tuple[str, ...]
+    properties: dict[str, Any]
+    date: str | None
+    size: int
+    mtime_ns: int
+    revision: Revision
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link between files.
+
+    Attributes:
+        target: The file that it leads to, or None while there is none (or more than one) of that name.
+        raw_target: The target as spelt.
+    """
+
+    source: VaultPath
+    target: VaultPath | None
+    raw_target: str
+    anchor: str | None
+    alias: str | None
+    predicate: str | None
+    kind: LinkKind
+    line: int
+    origin: Literal["body", "frontmatter"]
+
+
+class Step(NamedTuple):
+    """An edge of the graph, as a walk needs it; ``target`` is None where no file has the name ``raw_target``."""
+
+    source: VaultPath
+    target: VaultPath | None
+    raw_target: str
+    predicate: str | None
+    anchor: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A file one link away: a line of a directory, without its text.
+
+    Attributes:
+        source: The file that it is a neighbour of.
+        predicates: The named relations among the links between the two; empty for plain links.
+        direction: ``out`` where the link stands in ``source``, ``in`` where it stands in the neighbour.
+    """
+
+    source: VaultPath
+    path: VaultPath
+    name: str
+    description: str
+    predicates: tuple[str, ...]
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which files (and turns of dialogues) a question is about; all conditions must hold.
+
+    Attributes:
+        layers: One of these layers; None for all.
+        without_layers: None of these.
+        paths: At least one: a folder or file (prefix of whole components), or a glob with ``*``, ``?`` or ``[``.
+        tags: All of these, or a tag nested below.
+        where: Property or Dataview field → a value that it must have (or contain, for lists), case-folded.
+        start_date: First day, ISO.
+        end_date: Last day, ISO.
+        start_ns: The same as an instant in nanoseconds, for files that have no date but their modification time.
+        end_ns: The end of the last day, likewise, exclusive.
+        formats: One of these formats; None for all.
+    """
+
+    layers: frozenset[Layer] | None = None
+    without_layers: frozenset[Layer] = frozenset()
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict[str, str])
+    start_date: str | None = None
+    end_date: str | None = None
+    start_ns: int | None = None
+    end_ns: int | None = None
+    formats: frozenset[Format] | None = None
+
+
+ANY = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordStatistics:
+    """What BM25 needs to know: number of chunks, their mean length in words, chunks that hold each term."""
+
+    chunks: int
+    mean_length: float
+    frequencies: Mapping[str, int]
+
+
+class ChunkTokens(NamedTuple):
+    """What scoring needs of a chunk.
+
+    Attributes:
+        note: Names its file in this state of the index.
+        position: Its place in the file, from 0.
+        tokens: The four columns of ``ChunkEntry.tokens``, parted by newlines.
+    """
+
+    key: ChunkKey
+    note: int
+    position: int
+    length: int
+    tokens: str
+    speaker: str | None
+    date: str | None
+
+
+class Standing(NamedTuple):
+    """What ranking needs of a file besides its chunks; ``inlinks`` as ``Index.inlinks`` counts them."""
+
+    path: VaultPath
+    layer: Layer
+    mtime_ns: int
+    chunks: int
+    inlinks: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk to show."""
+
+    line: int
+    end_line: int
+    trail: tuple[str, ...]
+    text: str
+    speaker: str | None
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """Something that a person should know of a file."""
+
+    path: VaultPath
+    rule: str
+    message: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the index.
+
+    Attributes:
+        position: Grows with every applied batch.
+        files: Files known, of which ``notes`` are Markdown.
+        unresolved: Links whose target is no file.
+        bytes: Size of the store.
+        rebuilt: Why the store had to be built anew since it was opened, or empty.
+    """
+
+    position: int
+    files: int
+    notes: int
+    chunks: int
+    links: int
+    unresolved: int
+    problems: int
+    bytes: int
+    rebuilt: str
