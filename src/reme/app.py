@@ -103,7 +103,10 @@ class App:
     def workspace(self, role: Role, actor: str) -> Workspace:
         """The vault as one caller sees it in a run of its own."""
         caller = Caller(role=role, actor=actor, run=self.vault.new_id())
-        return Workspace(self.vault, self.index, self.state, self.vault.clock, self.settings.search, caller)
+        settings = self.settings
+        return Workspace(
+            self.vault, self.index, self.state, self.vault.clock, settings.search, caller, schema=settings.schema
+        )
 
     def _run(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
         try:

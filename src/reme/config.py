@@ -13,6 +13,7 @@ from reme.clock import zone_named
 from reme.errors import ConfigError
 from reme.index import IndexSettings
 from reme.search import SearchSettings
+from reme.tools import SchemaSettings
 from reme.vault import Layout, Retention
 
 __all__ = [
@@ -102,6 +103,7 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     dream: DreamOptions = field(default_factory=DreamOptions)
+    schema: SchemaSettings = field(default_factory=SchemaSettings)
 
 
 def find_root(given: str | None, start: Path, environment: Mapping[str, str] | None = None) -> Path:
@@ -276,6 +278,15 @@ vault:
 #   fallback: unknown         # the bucket of what fits none
 #   buckets:                  # your own instead of a preset
 #     recipe: Dishes and how they are made.
+
+# schema:                     # what `reme lint` asks of frontmatter
+#   preset: core              # core: name and description; axes: lifecycle, scope, source, role too; off
+#   custom:                   # your own, checked besides
+#     recipes:
+#       buckets: [recipe]
+#       required: [servings]
+#       enums:
+#         difficulty: [easy, hard]
 """
 
 

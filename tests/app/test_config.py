@@ -134,3 +134,13 @@ def test_init_where_a_file_stands_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="file"):
         create_vault(tmp_path / "file", {})
+
+
+def test_what_notes_must_say_is_the_vaults_to_declare(tmp_path: Path) -> None:
+    text = "schema:\n  preset: axes\n  custom:\n    recipes:\n      buckets: [recipe]\n      required: [servings]\n"
+    schema = load_settings(vault(tmp_path, text), {}).schema
+    assert list(schema.presets()) == ["core", "axes", "recipes"]
+    assert schema.custom["recipes"].required == ("servings",)
+    for wrong in ("preset: loose", "custom: {a: {requires: [x]}}", "custom: {a: {layers: [kitchen]}}"):
+        with pytest.raises(ConfigError, match=r"schema\."):
+            load_settings(vault(tmp_path, f"schema: {{{wrong}}}"), {})

@@ -35,6 +35,7 @@ CALLS = [
     ("delete", {"path": "tea-2"}),
     ("auto_memory", {"messages": MESSAGES, "session_id": "chat-1"}),
     ("auto_dream", {}),
+    ("lint", {}),
     ("status", {}),
     ("reindex", {}),
     ("log", {}),

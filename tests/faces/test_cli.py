@@ -356,3 +356,12 @@ def modules_after_bare_start() -> set[str]:
         timeout=60,
     )
     return set(completed.stderr.splitlines())
+
+
+def test_findings_are_exit_1_and_still_an_answer(reme_process: Run) -> None:
+    clean = reme_process("lint", "--rules", "dangling")
+    assert (clean.returncode, clean.stderr) == (0, b"")
+    reme_process("write", "adrift", "[[nowhere]]")
+    found = reme_process("lint", "adrift", "--rules", "dangling", "--json")
+    assert (found.returncode, found.stderr) == (1, b"")
+    assert [finding["target"] for finding in json.loads(found.stdout)["findings"]] == ["nowhere"]

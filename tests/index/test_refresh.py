@@ -219,3 +219,28 @@ def test_properties_dates_and_tags(place: Place) -> None:
     assert [n.path for n in place.index.notes(Filter(where={"status": "open"}))] == ["y.md"]
     assert [n.path for n in place.index.notes(Filter(end_date="2026-02-01"))] == ["y.md"]
     assert place.index.tags() == [("later", 1), ("Work/Deep", 1), ("茶", 1)]
+
+
+def test_p13_an_interrupted_first_load_keeps_what_was_done(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    import reme.index.scan as scanning
+
+    monkeypatch.setattr(scanning, "_BATCH_FILES", 3)
+    for i in range(10):
+        place.write(f"n{i}.md", f"[[n{9 - i}]]\n")
+    read = place.vault.read
+
+    def dying(path: VaultPath) -> object:
+        if path == "n7.md":
+            raise KeyboardInterrupt
+        return read(path)
+
+    monkeypatch.setattr(place.vault, "read", dying)
+    with pytest.raises(KeyboardInterrupt):
+        place.refresh()
+    monkeypatch.setattr(place.vault, "read", read)
+    assert place.index.status().files == 6
+    assert place.refresh().added == ("n6.md", "n7.md", "n8.md", "n9.md")
+    assert place.index.status().unresolved == 0
+    incremental = place.index.dump()
+    rebuild(place.index, place.vault)
+    assert place.index.dump() == incremental

@@ -9,7 +9,7 @@ from reme.clock import Clock
 from reme.index import open_index
 from reme.search import SearchSettings
 from reme.state import State
-from reme.tools import Caller, Workspace
+from reme.tools import Caller, SchemaSettings, Workspace
 from reme.vault import Layout, Role, Vault
 
 NOW = datetime(2026, 5, 15, 12, 30, tzinfo=UTC)
@@ -36,10 +36,11 @@ class House:
         self.state.close()
         self.vault.close()
 
-    def ask(self, role: Role = "person") -> Workspace:
+    def ask(self, role: Role = "person", schema: SchemaSettings | None = None) -> Workspace:
         """The vault as a caller sees it, in a run of its own."""
         caller = Caller(role, "test", f"run-{next(self._runs)}")
-        return Workspace(self.vault, self.index, self.state, self.clock, SearchSettings(), caller)
+        asked = schema or SchemaSettings()
+        return Workspace(self.vault, self.index, self.state, self.clock, SearchSettings(), caller, asked)
 
     def lay(self, files: dict[str, str | bytes]) -> None:
         """Put files on disk as another program would."""

@@ -261,10 +261,9 @@ def _with_citations(raw: str, sources: Sequence[VaultPath]) -> str:
     fresh = [link for source in dict.fromkeys(sources) if (link := link_to(source)) not in raw]
     if not fresh:
         return raw
-    first, line_end, rest = raw.partition("\n")
-    cited = _CITATION.search(first.rstrip("\r")) is not None
-    return_mark = "\r" if first.endswith("\r") else ""
-    return f"{first.rstrip(chr(13))}{', ' if cited else ' — '}{', '.join(fresh)}{return_mark}{line_end}{rest}"
+    bare = raw.rstrip()
+    cited = _CITATION.search(bare) is not None
+    return f"{bare}{', ' if cited else ' — '}{', '.join(fresh)}{raw[len(bare) :]}"
 
 
 def _with_fields(data: bytes, fields: Sequence[tuple[str, VaultPath]]) -> bytes:

@@ -37,5 +37,8 @@ def add_tools(catalog: Catalog) -> None:
         Operation("show", "review", tools.show, "read", tools.show_text),
         Operation("undo", "review", tools.undo, "destructive", tools.undo_text),
         Operation("status", "health", tools.status, "read", tools.status_text),
+        Operation(
+            "lint", "health", tools.lint, "write", tools.lint_text, positional=("paths",), findings=tools.has_findings
+        ),
         Operation("reindex", "index", tools.reindex, "read", tools.reindex_text, tool=False, cost="slow"),
     )

@@ -109,6 +109,7 @@ class Operation:
         idempotent: Whether asking twice comes to the same as asking once.
         cost: How long it may take.
         reasons: Whether it takes the reasoner.
+        findings: Whether a result is an answer that a script should stop at, as a check's is that found something.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Operation:
     idempotent: bool = False
     cost: Cost = "cheap"
     reasons: bool = False
+    findings: Callable[[Any], bool] | None = None
 
     @property
     def summary(self) -> str:

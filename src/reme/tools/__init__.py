@@ -23,6 +23,7 @@ from reme.tools.history import (
     undo,
     undo_text,
 )
+from reme.tools.lint import Finding, Fixed, LintReport, Rule, has_findings, lint, lint_text
 from reme.tools.listing import (
     FileFacts,
     Listed,
@@ -45,6 +46,7 @@ from reme.tools.properties import (
     properties_text,
 )
 from reme.tools.read import Text, read, read_text
+from reme.tools.schema import Preset, SchemaSettings
 from reme.tools.workspace import Caller, Workspace
 from reme.tools.write import write
 
@@ -54,18 +56,24 @@ __all__ = [
     "Deleted",
     "Edited",
     "FileFacts",
+    "Finding",
+    "Fixed",
     "Health",
     "Inbound",
     "LinkLeft",
+    "LintReport",
     "Listed",
     "Listing",
     "Log",
     "Moved",
     "MovedFile",
+    "Preset",
     "Properties",
     "Reindexed",
     "Retargeted",
+    "Rule",
     "RunDiff",
+    "SchemaSettings",
     "Skipped",
     "TagCount",
     "TagCounts",
@@ -83,6 +91,9 @@ __all__ = [
     "frontmatter_delete",
     "frontmatter_read",
     "frontmatter_update",
+    "has_findings",
+    "lint",
+    "lint_text",
     "list_files",
     "list_text",
     "log",

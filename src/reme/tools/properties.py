@@ -5,7 +5,7 @@ Owns the three tools. How YAML is cut and quoted is the markdown room's.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from annotated_types import Len
 
@@ -104,7 +104,7 @@ def properties_text(result: Properties) -> str:
     """The properties as YAML under one line that says whose they are."""
     import yaml
 
-    shown: str = yaml.safe_dump(result.properties, allow_unicode=True, sort_keys=False, width=10_000)
+    shown: str = cast("Any", yaml).safe_dump(result.properties, allow_unicode=True, sort_keys=False, width=10_000)
     body = shown.rstrip("\n") if result.properties else "no properties"
     return "\n".join([f"[{result.path}, revision {result.revision}]", body, *result.problems])
 

@@ -3,12 +3,13 @@
 Owns nothing; holds the rooms below together.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reme.clock import Clock
 from reme.index import Index
 from reme.search import SearchSettings
 from reme.state import State
+from reme.tools.schema import SchemaSettings
 from reme.vault import Role, Vault
 
 __all__ = ["Caller", "Workspace"]
@@ -31,7 +32,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """An open vault, its index, state and clock, as one caller sees them in one run."""
+    """An open vault, its index, state and clock, as one caller sees them in one run, and the tools' settings."""
 
     vault: Vault
     index: Index
@@ -39,3 +40,4 @@ class Workspace:
     clock: Clock
     search: SearchSettings
     caller: Caller
+    schema: SchemaSettings = field(default_factory=SchemaSettings)

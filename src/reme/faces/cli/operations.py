@@ -21,6 +21,8 @@ from reme.faces.cli.invocation import Invocation, common_options
 
 __all__ = ["catalog", "command_for"]
 
+EXIT_FINDINGS: Final = 1
+
 _PATHS: Final = frozenset({"path", "paths", "source", "target", "folder", "folders", "seeds"})
 """Names of parameters that a shell completes from the vault's files."""
 _FROM_STDIN: Final = frozenset({"content"})
@@ -153,6 +155,8 @@ def _runner(operation: Operation) -> Callable[..., None]:
             invocation.output.document(as_json(result))
         else:
             invocation.output.text(operation.text(result))
+        if operation.findings is not None and operation.findings(result):
+            click.get_current_context().exit(EXIT_FINDINGS)
 
     return run
 

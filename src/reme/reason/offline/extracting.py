@@ -60,7 +60,7 @@ def _unit(
 ) -> Unit:
     sentences = [member.sentence for member in members]
     head = headline(lexicon, sentences, weights, names)
-    title = note.name if note else head.title
+    title = note.name if note and not (sort == "procedure" and head.announced) else head.title
     if sort == "personal" and (speaker := _speaker(members)):
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
     evidence = tuple(Evidence(member.source, member.line.number) for member in fresh)

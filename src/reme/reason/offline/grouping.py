@@ -86,12 +86,15 @@ def _with_leftovers(own: Sequence[list[Line]], others: Sequence[list[Line]]) -> 
     """Groups by sort; single lines of one note that share no subject with others keep the context of their note."""
     found: list[tuple[Sort, list[Line]]] = []
     alone: defaultdict[int, list[Line]] = defaultdict(list)
-    for sort, groups in (("personal", own), ("general", others)):
-        for group in groups:
-            if len(group) == 1 and group[0].kind != "preference":
-                alone[group[0].source].append(group[0])
-            else:
-                found.append((sort, group))
+    sorted_groups: list[tuple[Sort, list[Line]]] = [
+        *(("personal", group) for group in own),
+        *(("general", group) for group in others),
+    ]
+    for sort, group in sorted_groups:
+        if len(group) == 1 and group[0].kind != "preference":
+            alone[group[0].source].append(group[0])
+        else:
+            found.append((sort, group))
     for lines in alone.values():
         personal = sum(line.is_personal for line in lines) > _PERSONAL_SHARE * len(lines)
         found.append(("personal" if personal else "general", sorted(lines, key=lambda line: line.line.number)))

@@ -47,7 +47,10 @@ class Rules:
     subject: Pattern[str]
     vague: Pattern[str]
     request: Pattern[str]
+    reported: Pattern[str]
+    announced: Pattern[str]
     joint: frozenset[str]
+    before_verb: frozenset[str]
     stop: frozenset[str]
     weak: frozenset[str]
 

@@ -27,6 +27,7 @@ _AT_LEAST: Final = 12
 _WINDOW: Final = 4
 _SHORTEST: Final = 4
 _FEWEST: Final = 5
+_FEWEST_AFTER_SHIFT: Final = 3
 _SHALLOWEST: Final = 0.15
 _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
@@ -123,7 +124,8 @@ def _with_statements(pieces: Sequence[Sequence[Message]], kept: Sequence[Sentenc
     for piece in pieces:
         lines = {message.line for message in piece}
         own = [sentence for sentence in kept if sentence.line in lines]
-        if joined and (min(len(own), len(joined[-1])) < _FEWEST or (_has_steps(own) and _has_steps(joined[-1]))):
+        fewest = _FEWEST_AFTER_SHIFT if _shifts(piece[0]) else _FEWEST
+        if joined and (min(len(own), len(joined[-1])) < fewest or (_has_steps(own) and _has_steps(joined[-1]))):
             joined[-1].extend(own)
         elif own:
             joined.append(own)

@@ -90,9 +90,7 @@ class Lexicon:
             bare = word.removesuffix("'s")
             stopped = word in rules.stop or bare in rules.stop
             term = "" if stopped else stem(bare)
-            naming = (
-                not stopped and bare not in rules.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
-            )
+            naming = not stopped and bare not in rules.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
             found.append(Token(match.group(), term, naming, offset + match.start()))
         return found
 

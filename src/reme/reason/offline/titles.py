@@ -4,12 +4,15 @@ A title is a name that many of them share (a quotation, an identifier, words in 
 else what the weightiest of them says, cut to a clause. Never a pronoun, a greeting or an adverb.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
-from reme.reason.offline.rules import Rules, has_cjk, rules_for
+from reme.reason.offline.rules import Rules, has_cjk, rules_for, rules_of
 from reme.reason.offline.sentences import Sentence, announces
 from reme.reason.offline.terms import Lexicon, Token
 
@@ -18,32 +21,33 @@ __all__ = ["Headline", "brief", "headline"]
 _LONGEST_BRIEF: Final = 160
 _LONGEST_NAME: Final = 4
 _SHARED: Final = 0.34
-_SHARED_BY_MANY: Final = 4
+_SHARED_BY_MANY: Final = 3
 _ONE_WORD_SHARED: Final = 0.6
 _QUOTED_KIND: Final = 1.6
 _FIRST_CLAUSES: Final = 3
+_FIRST: Final = 1.5
+_OF_STEPS: Final = 0.4
+_CENTRAL: Final = 4.0
 _FEWEST_WORDS: Final = 3
-_MOST_WORDS: Final = 9
+_MOST_WORDS: Final = 10
 _FEWEST_CHARACTERS: Final = 4
 _MOST_CHARACTERS: Final = 20
 
-_QUOTED: Final = re.compile(r"《([^《》]{2,24})》|“([^“”，。！？,.!?]{2,24})”|「([^「」，。！？]{2,24})」|\"([^\",.!?]{2,24})\"")
+_QUOTED: Final = re.compile(
+    r"《([^《》]{2,24})》|“([^“”，。！？,.!?]{2,24})”|「([^「」，。！？]{2,24})」|\"([^\",.!?]{2,24})\""
+)
 _IDENTIFIER: Final = re.compile(r"`([^`\s]{3,40})`|\b(\w+(?:_\w+)+|[A-Z]{2,}-\d+)\b")
 _NO_NOUN: Final = re.compile(r"(?:ly|ed)$")
-_VERB_FOLLOWS: Final = frozenset(
-    "to i we you he she they it will would can could must should shall may might not never also "
-    "don't doesn't didn't won't can't couldn't wouldn't who which that then and or please let's".split()
-)
 _WORDS_BEFORE: Final = re.compile(r"[\w'’]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A title, a one-line description, and the words that both are about."""
+    """A title and a one-line description; ``announced`` if a line that leads to steps gives the title."""
 
     title: str
     description: str
-    terms: frozenset[str]
+    announced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +70,54 @@ def headline(
     """
     shared = _shared_name(lexicon, sentences, weights, names)
     subject = shared[0].terms if shared else frozenset[str]()
-    told = sorted(sentences, key=lambda s: -_telling(s, subject, weights))
+    first = _introducing(sentences)
+    spread = Counter(term for sentence in sentences for term in sentence.terms)
+    told = sorted(sentences, key=lambda s: -_telling(s, subject, spread) - first.get(s.line, 0.0))
     description = brief(_bare(told[0].text))
+    if title := _announced(sentences):
+        return Headline(title, description, announced=True)
     if shared and _names_all(shared[0], shared[1], len(sentences)):
-        return Headline(_capital(shared[0].text), description, subject)
-    first = (clauses[0] for s in told[:_FIRST_CLAUSES] if (clauses := _clauses(lexicon, s.text)) and clauses[0])
-    rest = (clause for sentence in told for clause in _clauses(lexicon, sentence.text) if clause)
-    title = next(first, None) or next(rest, None) or _cut(_bare(told[0].text), rules_for(told[0].text))
-    return Headline(title or description, description, lexicon.terms(title) | subject)
+        return Headline(_capital(shared[0].text), description)
+    clauses = [(sentence.line in first, _clauses(lexicon, sentence.text)) for sentence in told]
+    best = (next(filter(None, own if opens else own[:1]), "") for opens, own in clauses[:_FIRST_CLAUSES])
+    rest = (clause for _, own in clauses for clause in own)
+    title = next(filter(None, (*best, *rest)), "") or _cut(_bare(told[0].text), rules_for(told[0].text))
+    return Headline(title or description, description)
+
+
+def _announced(sentences: Sequence[Sentence]) -> str:
+    """What a line that leads to most of the sentences calls them, if there is one."""
+    for place, sentence in enumerate(sentences):
+        match = rules_for(sentence.text).announced.search(sentence.text) if announces(sentence.text) else None
+        if match and len(sentences) - place > len(sentences) / 2:
+            return _capital((match["name"] or match["named"]).strip())
+    return ""
+
+
+def _introducing(sentences: Sequence[Sentence]) -> dict[int, float]:
+    """What the line of the first sentence that is no step is worth more: much where the rest is steps."""
+    steps = sum(sentence.kind == "procedure" and not announces(sentence.text) for sentence in sentences)
+    first = next((s for s in sentences if s.kind != "procedure" or announces(s.text)), None)
+    return {first.line: _FIRST * (2 if steps >= _OF_STEPS * len(sentences) else 1)} if first else {}
 
 
 def _names_all(name: _Name, count: int, of: int) -> bool:
     """Whether enough statements share a name for it to stand for all of them; a single word says less than two."""
     if len(name.terms) == 1 and name.kind < _QUOTED_KIND:
-        return name.kind > 1.0 and count >= _ONE_WORD_SHARED * of and of > 2  # noqa: PLR2004
-    return count >= _SHARED * of or count >= _SHARED_BY_MANY
+        return count >= max(_SHARED_BY_MANY, _ONE_WORD_SHARED * of)
+    return count >= _SHARED * of or count > _SHARED_BY_MANY
 
 
-def _telling(sentence: Sentence, subject: frozenset[str], weights: Mapping[str, float]) -> float:
-    """How much a sentence says by itself."""
+def _telling(sentence: Sentence, subject: frozenset[str], spread: Mapping[str, int]) -> float:
+    """How much a sentence says by itself, and of what the others speak of too (``spread``: in how many a term is)."""
     rules = rules_for(sentence.text)
     bare = _bare(sentence.text)
-    worth = sentence.score + 0.2 * sum(weights.get(term, 0.0) for term in sentence.terms)
+    central = sum(spread[term] - 1 for term in sentence.terms) / math.sqrt(max(1, len(sentence.terms)))
+    worth = sentence.score + min(_CENTRAL, central)
     worth += 1.0 * bool(subject) * (subject <= sentence.terms) + 0.7 * (sentence.kind == "decision")
-    worth += 0.7 * announces(sentence.text)
+    worth += 0.7 * announces(sentence.text) + 0.7 * bool(rules.change.search(sentence.text))
     worth -= 1.5 * bool(rules.vague.match(bare)) + 1.0 * bool(rules.request.search(bare))
-    return worth - 1.0 * (len(bare) < len(sentence.text)) - 1.0 * (sentence.kind == "procedure")
+    return worth - 1.0 * (len(bare) < len(sentence.text)) - 3.0 * (sentence.kind == "procedure")
 
 
 # Names
@@ -106,15 +132,16 @@ def _shared_name(
         for name in _names(lexicon, sentence.text, names):
             if name.terms not in found or found[name.terms].kind < name.kind:
                 found[name.terms] = name
-    scored: list[tuple[float, int, _Name]] = []
+    scored: list[tuple[bool, float, int, _Name]] = []
     for name in found.values():
         count = sum(name.terms <= sentence.terms for sentence in sentences)
         if count > 1:
             rarity = sum(weights.get(term, 1.0) for term in name.terms) / len(name.terms)
-            scored.append((count**0.7 * rarity * name.kind, count, name))
+            fit = _names_all(name, count, len(sentences))
+            scored.append((fit, count**1.5 * rarity * name.kind, count, name))
     if not scored:
         return None
-    _, count, best = max(scored, key=lambda entry: (entry[0], entry[2].text))
+    _, _, count, best = max(scored, key=lambda entry: (*entry[:3], entry[3].text))
     return best, count
 
 
@@ -125,8 +152,9 @@ def _names(lexicon: Lexicon, text: str, names: frozenset[str]) -> Iterator[_Name
             if terms := lexicon.terms(inside):
                 yield _Name(inside, terms, kind)
     for run in _runs(lexicon, text, names):
-        if (name := _named(text, run)) is not None:
-            yield name
+        for start, end in combinations(range(len(run) + 1), 2):
+            if end - start <= _LONGEST_NAME and (name := _named(text, run[start:end])) is not None:
+                yield name
 
 
 def _runs(lexicon: Lexicon, text: str, names: frozenset[str]) -> Iterator[list[Token]]:
@@ -155,20 +183,21 @@ def _adjacent(text: str, left: Token, right: Token) -> bool:
 
 def _named(text: str, run: list[Token]) -> _Name | None:
     """A run as a name, if it reads like one."""
-    run = run[-_LONGEST_NAME:]
     if has_cjk(run[0].text):
         shown = text[run[0].start : run[-1].end]
         if len(shown) < 2 or not run[-1].noun:
             return None
         return _Name(shown, frozenset(t.term for t in run), (1.0, 1.3)[len(run) > 1])
     if _is_name(run[0]):
-        opens = not text[: run[0].start].strip(" \"'“‘(") or text[: run[0].start].rstrip().endswith((".", "!", "?", ":"))
+        opens = not text[: run[0].start].strip(" \"'“‘(") or text[: run[0].start].rstrip().endswith(
+            (".", "!", "?", ":")
+        )
         if opens and len(run) == 1:
             return None
         kind = 1.5 if len(run) > 1 else 1.1
     else:
         before = _WORDS_BEFORE.findall(text[: run[0].start])
-        if not before or before[-1].lower() in _VERB_FOLLOWS:
+        if not before or before[-1].lower() in rules_of("english").before_verb:
             run = run[1:]
         if not run or _NO_NOUN.search(run[-1].text) or (len(run) == 1 and run[0].text.endswith("ing")):
             return None
@@ -200,18 +229,23 @@ def _clause(lexicon: Lexicon, bare: str, rules: Rules) -> str:
     if rules.vague.match(bare) or rules.request.search(bare) or rules.chatter.match(bare):
         return ""
     shown = _cut(_timeless(rules.subject.sub("", bare, count=1), rules), rules)
-    if rules.vague.match(shown) or not any(token.naming for token in lexicon.tokens(shown)):
+    if (
+        rules.vague.match(shown)
+        or rules.reported.search(shown)
+        or not any(token.naming for token in lexicon.tokens(shown))
+    ):
         return ""
     long = len(shown) >= _FEWEST_CHARACTERS if has_cjk(shown) else len(shown.split()) >= _FEWEST_WORDS
     return _capital(shown) if long else ""
 
 
 def _timeless(clause: str, rules: Rules) -> str:
-    """A clause without the time at which it was true: at its end in English, at its beginning in Chinese."""
+    """A clause without the time at which it was true, at its beginning or, in English, at its end."""
     chinese = has_cjk(clause)
     for match in rules.time.finditer(clause):
-        if chinese and match.start() == 0 and len(clause) - match.end() >= _FEWEST_CHARACTERS:
-            rest = clause[match.end() :].lstrip("的到，, ")
+        rest = clause[match.end() :].lstrip("的到，, ")
+        long = len(rest) >= _FEWEST_CHARACTERS if chinese else len(rest.split()) >= _FEWEST_WORDS
+        if match.start() == 0 and long:
             return _timeless(rules.subject.sub("", rest, count=1), rules)
         left = clause[: match.start()].rstrip(" ,")
         if not chinese and match.end() == len(clause) and match.group()[0].isalpha() and len(left.split()) > 1:
@@ -223,8 +257,13 @@ def _cut(clause: str, rules: Rules) -> str:
     """A clause at a length that a title may have."""
     clause = clause.strip().rstrip(".。!！?？,，:：;；…")
     if has_cjk(clause):
-        return clause[:_MOST_CHARACTERS].rstrip("的和与在从到对把被给为以并或") if len(clause) > _MOST_CHARACTERS else clause
+        return (
+            clause[:_MOST_CHARACTERS].rstrip("的和与在从到对把被给为以并或")
+            if len(clause) > _MOST_CHARACTERS
+            else clause
+        )
     words = clause.split()
+    words = words[words[0].lower() in ("the", "a", "an") :] if words else words
     if len(words) > _MOST_WORDS:
         ends = [n for n in range(4, _MOST_WORDS + 1) if words[n].lower() in rules.joint]
         words = words[: ends[-1] if ends else _MOST_WORDS]

@@ -1,0 +1,70 @@
+"""Sidecars: what is known of a resource beside its content, in ``<name>.meta.yaml``, only ever appended to.
+
+Owns the form: a YAML list with one entry for each time that the content was brought in, the first one included.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from reme.paths import VaultPath
+from reme.revision import Revision
+
+__all__ = ["SIDECAR_SUFFIX", "Sighting", "recorded_revisions", "sidecar_of", "sighting_entry"]
+
+SIDECAR_SUFFIX: Final = ".meta.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One time that a content was brought in.
+
+    Attributes:
+        at: When.
+        revision: Of the content.
+        name: What the file was called where it came from.
+        actor: Who brought it.
+        source: Where it came from, as the caller says; empty where unknown.
+        media_type: Its kind, as the name tells.
+    """
+
+    at: datetime
+    revision: Revision
+    name: str
+    actor: str
+    source: str = ""
+    media_type: str = ""
+
+
+def sidecar_of(path: VaultPath) -> VaultPath:
+    """The path of a resource's sidecar."""
+    return VaultPath(path + SIDECAR_SUFFIX)
+
+
+def sighting_entry(sighting: Sighting) -> bytes:
+    """The lines that record a sighting."""
+    facts = {
+        "at": sighting.at.isoformat(timespec="seconds"),
+        "revision": sighting.revision,
+        "name": sighting.name,
+        "actor": sighting.actor,
+        "source": sighting.source,
+        "media_type": sighting.media_type,
+    }
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items() if value]
+    return ("- " + "\n  ".join(lines) + "\n").encode("utf-8")
+
+
+def recorded_revisions(data: bytes) -> frozenset[str]:
+    """The revisions that a sidecar records of its resource; none where it cannot be read as one."""
+    import yaml
+
+    try:
+        document: object = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except (yaml.YAMLError, ValueError):
+        return frozenset()
+    entries = cast("list[object]", document) if isinstance(document, list) else []
+    found = (cast("Mapping[str, object]", entry).get("revision") for entry in entries if isinstance(entry, Mapping))
+    return frozenset(revision for revision in found if isinstance(revision, str))
