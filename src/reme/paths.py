@@ -5,6 +5,7 @@ by the vault.
 """
 
 import re
+import sys
 import unicodedata
 from typing import Final, NewType
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ __all__ = [
     "VaultPath",
     "basename",
     "fold",
+    "is_hidden",
     "is_markdown",
     "join",
     "parent",
@@ -29,7 +31,7 @@ VaultPath = NewType("VaultPath", str)
 
 MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
 
-_DRIVE = re.compile(r"^[A-Za-z]:")
+_DRIVE = re.compile(r"^[A-Za-z]:" if sys.platform == "win32" else r"^[A-Za-z]:(?:/|$)")
 _ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
@@ -66,9 +68,14 @@ def _unsafe(text: str) -> str:
     for part in text.split("/"):
         if part in (".", ".."):
             return f"it has a '{part}' component"
-        if part.startswith(".") and not part.startswith(".."):
+        if is_hidden(part):
             return f"'{part}' is hidden"
     return ""
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of this name is no part of a vault: names with one leading dot."""
+    return name.startswith(".") and not name.startswith("..")
 
 
 def _unsafe_encoded(text: str) -> str:

@@ -428,3 +428,20 @@ def test_reading_what_is_not_there(vault) -> None:
     (vault.root / "folder").mkdir()
     with pytest.raises(InvalidInput, match="is a folder"):
         vault.read("folder")
+
+
+def test_what_belongs_to_the_vault(vault) -> None:
+    for path in ("a.md", "..hidden.md", "家庭/👨‍👩‍👧.md", "v1..2/n.md", "B: plan.md", "100% #1?.md"):
+        put(vault, path, b"x")
+    for path in (".hidden.md", ".obsidian/app.json", "a.md~", "~$b.docx", "c.tmp", "nested/.reme/x", "nested/n.md"):
+        put(vault, path, b"x")
+    put(vault, "back\\slash.md", b"x")
+    os.mkfifo(vault.root / "pipe.md")
+    (vault.root / ".remeignore").write_text("ignored/\n*.log\n", encoding="utf-8")
+    put(vault, "ignored/i.md", b"x")
+    put(vault, "x.log", b"x")
+    scan = vault.scan()
+    found = {stat.path for stat in scan.files}
+    assert found == {"a.md", "..hidden.md", "家庭/👨‍👩‍👧.md", "v1..2/n.md", "B: plan.md", "100% #1?.md"}
+    assert {path for path, _ in scan.skipped} == {"nested", "back\\slash.md", "pipe.md"}
+    assert all(vault.read(path).data == b"x" for path in found)

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
-from reme.paths import VaultPath, basename, join, parent, parse_path, suffix
+from reme.paths import VaultPath, basename, is_hidden, join, parent, parse_path, suffix
 from reme.revision import Revision, revision_of
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
@@ -31,6 +31,7 @@ TEXT_SUFFIXES: Final = frozenset(
     (".md", ".markdown", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".html", ".htm", ".xml", ".log")
 )
 _TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdownload|\.bak)$", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[\w \-.,()+&=@!']+")
 _DEFAULT_LOCK_TIMEOUT_S = 10.0
 
 
@@ -136,14 +137,13 @@ class Vault:
         Raises:
             Refused: If a component is a symlink, so that the file would not be where its path says.
         """
-        place = self.root
+        place = str(self.root)
         for part in path.split("/") if path else ():
-            step = place / part
+            step = f"{place}{os.sep}{part}"
             try:
-                found = step.lstat()
+                found = os.lstat(step)
             except (FileNotFoundError, NotADirectoryError):
-                step = _other_spelling(place, part) or step
-                place = step
+                place = _other_spelling(place, part) or step
                 continue
             except OSError as error:
                 raise _unreadable(path, error) from error
@@ -154,7 +154,7 @@ class Vault:
                     details={"path": path},
                 )
             place = step
-        return place
+        return Path(place)
 
     def find(self, raw: str) -> VaultPath:
         """The existing file that a given spelling means: the path itself, else the path with ``.md``.
@@ -231,7 +231,7 @@ class Vault:
         Left out silently: dot-files and dot-folders, editors' temporary and backup files, and what ``.remeignore``
         (gitignore syntax) names.
         """
-        files: dict[VaultPath, tuple[Stat, bool]] = {}
+        files: dict[VaultPath, Stat] = {}
         skipped: list[tuple[str, str]] = []
         ignored = self._ignored()
         folders = [(str(self.locate(folder)), folder)]
@@ -245,36 +245,34 @@ class Vault:
             if at and any(entry.name == STATE_FOLDER for entry in entries):
                 skipped.append((at, "it is a vault of its own"))
                 continue
-            for entry in entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 name = entry.name
-                if name.startswith(".") or _TRANSIENT.search(name):
+                if is_hidden(name) or _TRANSIENT.search(name):
                     continue
-                if not name.isascii() and (plain := unicodedata.normalize("NFC", name)) != name:
-                    name = plain
-                if not name.isprintable():
-                    skipped.append(
-                        (join(at, name).encode("utf-8", "replace").decode(), "its name has unprintable characters")
-                    )
+                if not name.isascii():
+                    name = unicodedata.normalize("NFC", name)
+                path = VaultPath(f"{at}/{name}" if at else name)
+                if not _PLAIN_NAME.fullmatch(name) and (reason := _unnameable(path)):
+                    skipped.append((path.encode("utf-8", "replace").decode(), reason))
+                elif ignored is not None and ignored(path, entry):
                     continue
-                path = join(at, name)
-                if ignored(path, entry):
-                    continue
-                if entry.is_symlink():
-                    skipped.append((path, "it is a symlink"))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, path))
                 elif entry.is_file(follow_symlinks=False):
+                    if path in files:
+                        skipped.append((path, "another file has this name in another Unicode form"))
+                        if name != entry.name:
+                            continue
                     try:
                         found = entry.stat(follow_symlinks=False)
                     except OSError:
                         continue  # gone since the folder was listed
-                    exact = name == entry.name
-                    if path in files:
-                        skipped.append((path, "another file has this name in another Unicode form"))
-                        if files[path][1]:
-                            continue
-                    files[path] = Stat(path, found.st_size, found.st_mtime_ns, found.st_ino), exact
-        return Scan(tuple(files[path][0] for path in sorted(files)), tuple(sorted(skipped)))
+                    files[path] = Stat(path, found.st_size, found.st_mtime_ns, found.st_ino)
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, path))
+                elif entry.is_symlink():
+                    skipped.append((path, "it is a symlink"))
+                else:
+                    skipped.append((path, "it is neither a file nor a folder"))
+        return Scan(tuple(files[path] for path in sorted(files)), tuple(sorted(skipped)))
 
     def folders(self, folder: VaultPath) -> tuple[VaultPath, ...]:
         """The folders directly inside a folder, dot-folders left out, sorted."""
@@ -289,11 +287,11 @@ class Vault:
         """Whether there is a folder at the path."""
         return self.locate(path).is_dir()
 
-    def _ignored(self) -> Callable[[VaultPath, "os.DirEntry[str]"], bool]:
+    def _ignored(self) -> Callable[[VaultPath, "os.DirEntry[str]"], bool] | None:
         try:
             lines = (self.root / ".remeignore").read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            return lambda path, entry: False
+            return None
         import pathspec
 
         spec = pathspec.GitIgnoreSpec.from_lines(lines)
@@ -344,12 +342,23 @@ def _absent(path: VaultPath) -> NotFound:
     return NotFound(f"there is no file {path}", hint="See what is there with: reme list", details={"path": path})
 
 
-def _other_spelling(folder: Path, name: str) -> Path | None:
+def _unnameable(path: VaultPath) -> str:
+    """Why a name that the disk has cannot be a vault path; empty if it can."""
+    try:
+        path.encode("utf-8")
+        return "" if parse_path(path) == path else "its name has a character that paths give another meaning"
+    except UnicodeEncodeError:
+        return "its name is not valid Unicode"
+    except Refused as refusal:
+        return refusal.message
+
+
+def _other_spelling(folder: str, name: str) -> str | None:
     """The entry whose name is the same text in another Unicode form, as macOS and old archives leave them."""
     if name.isascii():
         return None
     try:
-        entries = list(folder.iterdir())
+        entries = list(os.scandir(folder))
     except OSError:
         return None
-    return next((e for e in entries if unicodedata.normalize("NFC", e.name) == name), None)
+    return next((entry.path for entry in entries if unicodedata.normalize("NFC", entry.name) == name), None)

@@ -25,10 +25,10 @@ def run(arguments: Sequence[str]) -> int:
     output = invocation.output
     try:
         try:
-            cli.main(
+            left: object = cli.main(  # the code that a command asked to leave with, if it did
                 list(arguments), prog_name="reme", standalone_mode=False, obj=invocation, windows_expand_args=False
             )
-            code = 0
+            code = left if isinstance(left, int) else 0
         except click.exceptions.Exit as error:
             code = error.exit_code
         except click.ClickException as error:
