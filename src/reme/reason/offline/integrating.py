@@ -5,7 +5,6 @@ Owns the thresholds. Never decides which of two contradicting statements holds; 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from reme.paths import fold
@@ -25,32 +24,19 @@ from reme.reason.decisions import (
     Unit,
     Update,
 )
-from reme.reason.offline.rules import has_cjk, rules_for
-from reme.reason.offline.sentences import denies
-from reme.reason.offline.terms import Lexicon, inverse_frequencies, overlap, values_of
+from reme.reason.offline.contradicting import Said, alike, contradicts, said_in
+from reme.reason.offline.rules import has_cjk
+from reme.reason.offline.terms import Lexicon, inverse_frequencies, overlap
 
 __all__ = ["integrate"]
 
-_SAME_STATEMENT: Final = 0.8
 _SAME_SUBJECT: Final = 0.5
-_SAME_MATTER: Final = 0.6
-_SAME_MATTER_AFTER_CHANGE: Final = 0.4
 _NAME_SHARED: Final = 0.6
 _BODY_SHARED: Final = 0.45
 _CLAIMS_ANCHORED: Final = 0.5
 _WORDS_SHARED: Final = 3
 _RELATED: Final = 0.35
 _MOST_RELATIONS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A statement as it is compared; ``matter`` is its words without its values."""
-
-    text: str
-    terms: frozenset[str]
-    values: frozenset[str]
-    matter: frozenset[str]
 
 
 def integrate(
@@ -64,7 +50,7 @@ def integrate(
     relations = _relations(lexicon, unit, claims, candidates, chosen)
     if chosen is None:
         return Create(tuple(claims), relations)
-    blocks = [_said(lexicon, block) for block in candidates[chosen - 1].blocks]
+    blocks = [said_in(lexicon, block) for block in candidates[chosen - 1].blocks]
     edits = tuple(_edit(lexicon, claim, blocks) for claim in claims)
     shape: Shape = "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
     return Update(chosen, shape, edits, relations)
@@ -72,10 +58,10 @@ def integrate(
 
 def _claims(lexicon: Lexicon, evidence: Sequence[SourceLine]) -> list[Claim]:
     """The lines as claims, those that say the same as one claim with several pieces of evidence."""
-    found: list[tuple[_Said, list[int], str]] = []
+    found: list[tuple[Said, list[int], str]] = []
     for number, line in enumerate(evidence, start=1):
-        said = _said(lexicon, line.text)
-        same = next((f for f in found if f[2] == line.speaker and _alike(f[0], said)), None)
+        said = said_in(lexicon, line.text)
+        same = next((f for f in found if f[2] == line.speaker and alike(f[0], said)), None)
         if same is not None:
             same[1].append(number)
         elif line.text:
@@ -83,24 +69,12 @@ def _claims(lexicon: Lexicon, evidence: Sequence[SourceLine]) -> list[Claim]:
     return [Claim(said.text, tuple(numbers)) for said, numbers, _ in found]
 
 
-def _said(lexicon: Lexicon, text: str) -> _Said:
-    terms, values = lexicon.terms(text), values_of(text)
-    return _Said(text, terms, values, terms - lexicon.all_terms(values))
-
-
-def _alike(one: _Said, other: _Said) -> bool:
-    if one.text == other.text:
-        return True
-    shared = len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
-    return shared >= _SAME_STATEMENT and one.values == other.values and denies(one.text) == denies(other.text)
-
-
 def _chosen(lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: Sequence[Candidate]) -> int | None:
     """The candidate that is the same concept beyond doubt: by name or alias, or by title and content, or by claims."""
     own = {fold(name) for name in (unit.name, *unit.aliases)}
     person, title = _person_and_title(unit.name)
     head = lexicon.terms(title)
-    said = [_said(lexicon, claim.text) for claim in claims]
+    said = [said_in(lexicon, claim.text) for claim in claims]
     body = frozenset(term for claim in said for term in claim.terms)
     scored: list[tuple[float, int]] = []
     for number, candidate in enumerate(candidates, start=1):
@@ -110,7 +84,7 @@ def _chosen(lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: S
         same_sort = candidate.bucket == unit.bucket
         if same_sort and own & {fold(name) for name in (candidate.name, *candidate.aliases)}:
             return number
-        blocks = [_said(lexicon, block) for block in candidate.blocks]
+        blocks = [said_in(lexicon, block) for block in candidate.blocks]
         named = overlap(head, lexicon.terms(" · ".join((about, *candidate.aliases))))
         shared = _weighted(body, frozenset(term for block in blocks for term in block.terms))
         anchored = sum(any(_same_matter(claim, block) for block in blocks) for claim in said) / len(said)
@@ -125,7 +99,7 @@ def _person_and_title(name: str) -> tuple[str, str]:
     return (fold(parts[0]), parts[1]) if len(parts) == 2 else ("", name)
 
 
-def _same_matter(one: _Said, other: _Said) -> bool:
+def _same_matter(one: Said, other: Said) -> bool:
     return len(one.terms & other.terms) >= _WORDS_SHARED and overlap(one.terms, other.terms) >= _SAME_SUBJECT
 
 
@@ -138,26 +112,15 @@ def _weighted(one: frozenset[str], other: frozenset[str]) -> float:
     return sum(weights[t] for t in one & other) / sum(weights[t] for t in small)
 
 
-def _edit(lexicon: Lexicon, claim: Claim, blocks: Sequence[_Said]) -> NodeEdit:
-    said = _said(lexicon, claim.text)
+def _edit(lexicon: Lexicon, claim: Claim, blocks: Sequence[Said]) -> NodeEdit:
+    said = said_in(lexicon, claim.text)
     for number, block in enumerate(blocks, start=1):
-        if _alike(said, block):
+        if alike(said, block):
             return Cite(number, claim.evidence)
     for number, block in enumerate(blocks, start=1):
-        if _contradicts(said, block):
+        if contradicts(said, block):
             return Contradict(number, claim)
     return Insert(len(blocks), claim)
-
-
-def _contradicts(new: _Said, old: _Said) -> bool:
-    """The same subject and attribute with another value, with the opposite sign, or announced as a change."""
-    shared, every = new.matter & old.matter, new.matter | old.matter
-    announced = rules_for(new.text).change.search(new.text) is not None
-    least = _SAME_MATTER_AFTER_CHANGE if announced else _SAME_MATTER
-    if len(shared) < 2 or len(shared) < least * len(every) or has_cjk(new.text) != has_cjk(old.text):
-        return False
-    changed = bool(new.values - old.values) and bool(old.values - new.values)
-    return changed or announced or denies(new.text) != denies(old.text)
 
 
 def _relations(

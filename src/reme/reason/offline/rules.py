@@ -16,7 +16,7 @@ __all__ = ["Language", "Rules", "has_cjk", "rules_for", "rules_of"]
 Language = Literal["english", "chinese"]
 
 _CJK: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|words)\]")
+_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|each|words)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Rules:
     vague: Pattern[str]
     request: Pattern[str]
     reported: Pattern[str]
+    comparison: Pattern[str]
+    attribute: tuple[Pattern[str], ...]
     announced: Pattern[str]
     joint: frozenset[str]
     before_verb: frozenset[str]
@@ -71,13 +73,16 @@ def rules_of(language: Language) -> Rules:
     text = files("reme.reason.offline").joinpath("languages", f"{language}.txt").read_text("utf-8")
     patterns: dict[str, Pattern[str]] = {}
     words: dict[str, frozenset[str]] = {}
+    each: dict[str, tuple[Pattern[str], ...]] = {}
     for name, kind, lines in _sections(text):
         if kind == "words":
             words[name] = frozenset(word for line in lines for word in line.split())
+        elif kind == "each":
+            each[name] = tuple(map(re.compile, lines))
         else:
             alternatives = [part for line in lines for part in line.split(" | ")]
             patterns[name] = _compiled(alternatives, kind, spaced=language == "english")
-    return Rules(**patterns, **words)  # pyright: ignore[reportArgumentType]
+    return Rules(**patterns, **each, **words)  # pyright: ignore[reportArgumentType]
 
 
 def _sections(text: str) -> list[tuple[str, str, list[str]]]:

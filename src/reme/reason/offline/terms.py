@@ -21,7 +21,7 @@ _CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
 _VALUE = re.compile(
     r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)\b(?!I\b)[A-Z][A-Za-z]*\b|"
     r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|one|two|three|four|five|six|seven|eight|nine|ten)\b|"
-    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十两]+(?=[点个次年天岁号月只])"
+    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十两]+(?=[点个次年天岁号月只人楼名位遍])"
 )
 
 
