@@ -105,7 +105,8 @@ def test_kill_at_random_often(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "error"), [("fsync", "EIO"), ("write", "ENOSPC"), ("renameat2", "EIO"), ("rename", "EIO")]
 )
-def test_a_failing_call_leaves_before_or_after(tmp_path: Path, call: str, error: str) -> None:
+def test_a_failing_call_leaves_before_or_after(tmp_path: Path, fault: str) -> None:
+    call, error = fault.split()
     assert STRACE, "strace is not installed, and without it durability is not tested"
     for n in range(1, 60):
         root = tmp_path / f"{n}"
