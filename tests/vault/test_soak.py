@@ -102,9 +102,7 @@ def test_kill_at_random_often(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="injects faults into Linux system calls")
-@pytest.mark.parametrize(
-    ("call", "error"), [("fsync", "EIO"), ("write", "ENOSPC"), ("renameat2", "EIO"), ("rename", "EIO")]
-)
+@pytest.mark.parametrize("fault", ["fsync EIO", "write ENOSPC", "renameat2 EIO", "rename EIO"])
 def test_a_failing_call_leaves_before_or_after(tmp_path: Path, fault: str) -> None:
     call, error = fault.split()
     assert STRACE, "strace is not installed, and without it durability is not tested"

@@ -47,6 +47,7 @@ class Rules:
     subject: Pattern[str]
     vague: Pattern[str]
     request: Pattern[str]
+    listener: Pattern[str]
     reported: Pattern[str]
     comparison: Pattern[str]
     attribute: tuple[Pattern[str], ...]

@@ -20,8 +20,8 @@ _LONGEST: Final = 600
 _SAME: Final = 0.75
 _IDF_WEIGHT: Final = 0.7
 
-_END = re.compile(r"(?<=[.!?…])[\"”')\]*_]*\s+(?=\S)|(?<=[。！？；!?])[”』」）\"]*(?=.)|\s*\n\s*")
-_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|No|Inc|Ltd|e\.g|i\.e)|\b[A-Z]|^\s*\d{1,3})\.$")
+_END = re.compile(r"(?<=[.!?…])(?!(?<=\bNo\.)\s+\d)[\"”')\]*_]*\s+(?=\S)|(?<=[。！？；!?])[”』」）\"]*(?=.)|\s*\n\s*")
+_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|Inc|Ltd|e\.g|i\.e)|\b[A-Z]|^\s*\d{1,3})\.$")
 _LEAD = re.compile(
     r"^(?:\s|[-*+•>#|]+(?=\s)|\[[ xX]\]|\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、])+"
 )
@@ -110,8 +110,15 @@ def rate(
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
     kind = kind_of(text, numbered=numbered)
     score += 1.0 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
-    score -= 0.6 * (not personal and kind != "procedure")
+    score -= 0.8 * bool(rules.request.search(text)) * (kind in ("fact", "state"))
+    if not personal and kind != "procedure":
+        score -= 0.6 + 0.8 * bool(rules.listener.search(text)) + 1.5 * _is_fragment(text)
     return Sentence(text, line, score, kind, lexicon.terms(text), values_of(text), numbered)
+
+
+def _is_fragment(text: str) -> bool:
+    """Whether a quotation begins or ends in a sentence without ending or beginning there."""
+    return text.count('"') % 2 == 1 or any(text.count(a) != text.count(b) for a, b in ("“”", "「」", "()", "（）"))
 
 
 def _too_short(text: str) -> bool:
