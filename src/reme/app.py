@@ -124,9 +124,12 @@ class App:
             ) from error
 
     def _run_logged(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
-        """Run what may write, between two entries in the run log. The second may be lost, the result never is."""
+        """Run what may write, between two entries in the run log. They may be lost, the result never is."""
         caller, clock = workspace.caller, workspace.clock
-        self.state.begin(caller.run, operation.name, caller.actor, caller.role, clock.now())
+        try:
+            self.state.begin(caller.run, operation.name, caller.actor, caller.role, clock.now())
+        except Unavailable as error:  # only the log suffers
+            self._notices += (error.message,)
         outcome, summary = "bug", ""
         try:
             result = self._run(operation, workspace, arguments)

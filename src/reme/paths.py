@@ -63,6 +63,8 @@ def parse_path(raw: str, *, root: bool = False) -> VaultPath:
 def _unsafe(text: str) -> str:
     if any(ord(char) < 32 or ord(char) == 127 for char in text):
         return "it has a control character"
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return "it is not valid Unicode"
     if text.startswith(("/", "~")) or _DRIVE.match(text):
         return "it is absolute"
     for part in text.split("/"):

@@ -144,3 +144,20 @@ def test_what_notes_must_say_is_the_vaults_to_declare(tmp_path: Path) -> None:
     for wrong in ("preset: loose", "custom: {a: {requires: [x]}}", "custom: {a: {layers: [kitchen]}}"):
         with pytest.raises(ConfigError, match=r"schema\."):
             load_settings(vault(tmp_path, f"schema: {{{wrong}}}"), {})
+
+
+@pytest.mark.parametrize(
+    ("folders", "reason"),
+    [
+        ("{daily: ../esc}", "is not a path inside the vault"),
+        ("{daily: .reme}", "hidden"),
+        ("{daily: ''}", "is empty"),
+        ("{daily: digest}", "share the folder"),
+        ("{daily: digest/days}", "share the folder"),
+        ("{daily: days/}", "write 'days'"),
+    ],
+)
+def test_folders_that_could_not_work_are_refused_when_loaded(tmp_path: Path, folders: str, reason: str) -> None:
+    (tmp_path / "reme.yaml").write_text(f"folders: {folders}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=reason):
+        load_settings(tmp_path, {})

@@ -68,3 +68,8 @@ def test_names_are_compared_folded() -> None:
     assert fold("Straße") == fold("STRASSE")
     assert fold("CAFE\u0301") == fold("café")
     assert fold("depot") != fold("de\u0440ot")
+
+
+def test_half_a_surrogate_pair_is_no_path() -> None:
+    with pytest.raises(Refused, match="not valid Unicode"):
+        parse_path("a\ud83d.md")

@@ -372,6 +372,42 @@ def test_bytes_written_in_the_very_moment_are_kept(vault, edits, monkeypatch) ->
     assert b'"kind": "conflict"' in vault.read("audit/ledger.jsonl").data
 
 
+def test_appends_rejoin_an_editor_that_saves_in_the_very_moment(vault, edits, monkeypatch) -> None:
+    put(vault, "a.md", b"0\n")
+    change, meddled = carrying._change, []
+
+    def meddle(vault_, staged, step, **options) -> None:
+        if step.path == "a.md" and not meddled:
+            meddled.append(step)
+            put(vault, "a.md", "0\n编辑器\n".encode())
+        change(vault_, staged, step, **options)
+
+    monkeypatch.setattr(carrying, "_change", meddle)
+    outcome = commit(vault, edits(Amend("a.md", lambda data: (data or b"") + b"1\n")))
+    assert isinstance(outcome, Committed)
+    assert outcome.conflict_copies == ()
+    assert vault.read("a.md").data == "0\n编辑器\n1\n".encode()
+    assert outcome.revisions["a.md"] == vault.read("a.md").revision
+    assert set(tree(vault.root)) == {"a.md", "audit/ledger.jsonl"}
+
+
+def test_the_settings_are_a_persons(vault, edits) -> None:
+    put(vault, "reme.yaml", b"vault: {}\n")
+    for role in ("agent", "curator", "system"):
+        with pytest.raises(Refused, match="the vault's settings"):
+            commit(vault, edits(Put("reme.yaml", b"folders: {}", revision_of(b"vault: {}\n")), role=role))
+    assert isinstance(commit(vault, edits(Remove("reme.yaml", revision_of(b"vault: {}\n")))), Committed)
+
+
+def test_a_nested_vault_is_its_own(vault, edits) -> None:
+    put(vault, "inner/.reme/lock", b"")
+    put(vault, "inner/a.md", b"a")
+    with pytest.raises(Refused, match="belongs to another vault, inner"):
+        commit(vault, edits(Append("inner/a.md", b"b")))
+    with pytest.raises(Refused, match="belongs to another vault"):
+        commit(vault, edits(Put("inner/sub/new.md", b"b", ABSENT)))
+
+
 def test_a_file_somebody_wrote_after_the_crash_is_left_alone(vault, edits, monkeypatch) -> None:
     put(vault, "a.md", b"a")
     put(vault, "b.md", b"b")
@@ -433,7 +469,16 @@ def test_reading_what_is_not_there(vault) -> None:
 def test_what_belongs_to_the_vault(vault) -> None:
     for path in ("a.md", "..hidden.md", "家庭/👨‍👩‍👧.md", "v1..2/n.md", "B: plan.md", "100% #1?.md"):
         put(vault, path, b"x")
-    for path in (".hidden.md", ".obsidian/app.json", "a.md~", "~$b.docx", "c.tmp", "nested/.reme/x", "nested/n.md"):
+    for path in (
+        "reme.yaml",
+        ".hidden.md",
+        ".obsidian/app.json",
+        "a.md~",
+        "~$b.docx",
+        "c.tmp",
+        "nested/.reme/x",
+        "nested/n.md",
+    ):
         put(vault, path, b"x")
     put(vault, "back\\slash.md", b"x")
     os.mkfifo(vault.root / "pipe.md")

@@ -52,10 +52,21 @@ def valid_arguments(operation: Operation, given: Mapping[str, object]) -> dict[s
     return arguments
 
 
+def _is_unicode(value: object) -> bool:
+    """Whether all text in a value can be written down: half of a surrogate pair cannot."""
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _accept(parameter: Parameter, value: object) -> tuple[Any, str]:
     """The value in the parameter's type, or the problem with it in words."""
     if isinstance(value, str) and value.isprintable() and parameter.takes_any_text:
         return value, ""  # so that the commonest calls need not load pydantic
+    if not _is_unicode(value):
+        return None, f"{parameter.name} is not valid Unicode text"
     from pydantic import ValidationError
 
     try:

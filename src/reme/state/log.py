@@ -126,7 +126,7 @@ class State:
         except (apsw.Error, OSError) as error:
             raise Unavailable(
                 f"{self.path}: the log of runs cannot be used ({error})",
-                hint="Check that the folder is writable, on a disk with room; the file itself may be deleted.",
+                hint="Check that the folder is writable, on a disk with room.",
                 details={"path": self.path.name},
             ) from error
 

@@ -26,11 +26,11 @@ class Carried:
 
     Attributes:
         left: Paths found otherwise, and left so.
-        conflict_copies: Files made of bytes that nobody expected to replace.
+        conflict_copies: Files made of bytes that nobody expected to replace, by the path where those stood.
     """
 
     left: tuple[VaultPath, ...]
-    conflict_copies: tuple[VaultPath, ...]
+    conflict_copies: dict[VaultPath, VaultPath]
 
 
 def recover(vault: Vault) -> tuple[Entry, Carried] | None:
@@ -59,13 +59,13 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
     Raises:
         OSError: From the disk; the state is then one that a further call can finish or take back.
     """
-    copies: list[VaultPath] = []
+    copies: dict[VaultPath, VaultPath] = {}
     todo: list[tuple[Path, Step]] = []
     left: list[VaultPath] = []
     steps = [(_staged(vault, entry, number, step), step) for number, step in enumerate(entry.steps)]
     for staged, step in steps if not back else reversed(steps):
         if not fresh:
-            copies += _clear(vault, staged, step)
+            copies.update(_clear(vault, staged, step))
         where = "before" if fresh else _where(vault, step)
         if where == "otherwise":
             left += step.paths
@@ -80,8 +80,8 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
     for folder in {new.parent for new in made} | {vault.locate(parent(p)) for _, s in todo for p in _renamed(s)}:
         sync_folder(folder)
     for staged, step in todo:
-        copies += _clear(vault, staged, step)
-    return Carried(tuple(left), tuple(copies))
+        copies.update(_clear(vault, staged, step))
+    return Carried(tuple(left), copies)
 
 
 def _staged(vault: Vault, entry: Entry, number: int, step: Step) -> Path:
@@ -199,7 +199,7 @@ def _append(target: Path, offset: int, data: bytes) -> None:
         os.close(descriptor)
 
 
-def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[VaultPath]:
+def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[tuple[VaultPath, VaultPath]]:
     """Look at what stands under a step's hidden names: our own bytes go, bytes that nobody expected stay in sight."""
     if not isinstance(step, Replaced):
         return
@@ -212,7 +212,7 @@ def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[VaultPath]:
         if ours:
             hidden.unlink()
         else:
-            yield _conflict_copy(vault, hidden, step.path)
+            yield step.path, _conflict_copy(vault, hidden, step.path)
 
 
 def _conflict_copy(vault: Vault, hidden: Path, path: VaultPath) -> VaultPath:

@@ -6,10 +6,10 @@ Owns the order of these steps. Knows no index: what a change means for projectio
 import json
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reme.errors import InvalidInput, Unavailable
+from reme.errors import InvalidInput, Refused, Unavailable
 from reme.paths import VaultPath, parent
 from reme.revision import ABSENT, Revision, revision_of
 from reme.vault.carry import Carried, carry_out, recover
@@ -26,7 +26,7 @@ from reme.vault.changeset import (
     Remove,
     Unchanged,
 )
-from reme.vault.files import Vault, unwritable
+from reme.vault.files import STATE_FOLDER, Vault, unwritable
 from reme.vault.git import record_in_git
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.laws import check_laws, check_retarget, check_split
@@ -78,9 +78,12 @@ def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
         _check_laws(vault, change_set, plan)
         entry = _entry(vault, change_set, tuple(plan.steps))
         carried = _write(vault, entry)
-        if carried.conflict_copies:
-            _record_in_ledger(vault, entry, "conflict", carried)
-        return Committed(entry.id, plan.revisions, carried.conflict_copies)
+        if not carried.conflict_copies:
+            return Committed(entry.id, plan.revisions)
+        _record_in_ledger(vault, entry, "conflict", carried)
+        rejoined = _rejoin(vault, change_set, plan, carried)
+        copies = tuple(copy for path, copy in carried.conflict_copies.items() if path not in rejoined)
+        return Committed(entry.id, plan.revisions | rejoined, copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +170,15 @@ def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
 def _check_parents(vault: Vault, path: VaultPath) -> None:
     folder = parent(path)
     while folder:
-        if vault.locate(folder).is_file():
+        place = vault.locate(folder)
+        if place.is_file():
             raise InvalidInput(f"{folder} is a file, so there can be no {path}", details={"path": path})
+        if (place / STATE_FOLDER).is_dir():
+            raise Refused(
+                f"{path} belongs to another vault, {folder}",
+                hint=f"Work on it as on a vault of its own: --vault {folder}",
+                details={"rule": "nested vaults", "path": path},
+            )
         folder = parent(folder)
 
 
@@ -235,6 +245,28 @@ def _take_back(vault: Vault, entry: Entry, missing: list[Path], error: OSError) 
             folder.rmdir()
 
 
+def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) -> dict[VaultPath, Revision]:
+    """Bring together what somebody wrote in the very moment and what was to be written, where the two do not touch.
+
+    The same edits are made on their bytes; the conflict copy, which they are kept in meanwhile, is then not needed.
+    """
+    steps = {step.path: step for step in plan.steps if isinstance(step, Replaced)}
+    amends = {edit.path: edit.function for edit in change_set.edits if isinstance(edit, Amend)}
+    rejoined: dict[VaultPath, Revision] = {}
+    for path, copy in carried.conflict_copies.items():
+        step, theirs = steps.get(path), vault.bytes_of(copy)
+        if step is None or step.pre is None or step.post is None or theirs is None:
+            continue
+        joint = amends[path](theirs) if path in amends else merge(step.pre, step.post, theirs)
+        if joint is None:
+            continue
+        edits = (Put(path, joint, revision_of(step.post)), Remove(copy, revision_of(theirs)))
+        outcome = commit(vault, replace(change_set, edits=edits, splits=(), reason=f"{change_set.reason} (rejoined)"))
+        if not isinstance(outcome, Conflicted):
+            rejoined[path] = outcome.revisions[path]
+    return rejoined
+
+
 def _missing_folders(vault: Vault, entry: Entry) -> list[Path]:
     """Folders that carrying out would make, deepest first."""
     places = {vault.locate(parent(path)) for path in entry.record.paths}
@@ -257,7 +289,7 @@ def _record_in_ledger(vault: Vault, entry: Entry, kind: str, carried: Carried) -
         "at": vault.clock.now().isoformat(),
         "run": entry.record.run,
         "left": carried.left,
-        "conflict_copies": carried.conflict_copies,
+        "conflict_copies": list(carried.conflict_copies.values()),
     }
     data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
     reason = f"{kind} while carrying out {entry.id}"

@@ -23,6 +23,7 @@ from reme.revision import Revision, revision_of
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.lock import FileLock
+from reme.vault.policy import SETTINGS
 
 __all__ = ["TEXT_SUFFIXES", "File", "Scan", "Stat", "Vault"]
 
@@ -228,8 +229,8 @@ class Vault:
     def scan(self, folder: VaultPath = VaultPath("")) -> Scan:  # noqa: B008
         """Everything that belongs to the vault (below a folder), from one walk that reads no file.
 
-        Left out silently: dot-files and dot-folders, editors' temporary and backup files, and what ``.remeignore``
-        (gitignore syntax) names.
+        Left out silently: dot-files and dot-folders, the vault's settings, editors' temporary and backup files, and
+        what ``.remeignore`` (gitignore syntax) names.
         """
         files: dict[VaultPath, Stat] = {}
         skipped: list[tuple[str, str]] = []
@@ -247,7 +248,7 @@ class Vault:
                 continue
             for entry in sorted(entries, key=lambda entry: entry.name):
                 name = entry.name
-                if is_hidden(name) or _TRANSIENT.search(name):
+                if is_hidden(name) or _TRANSIENT.search(name) or (not at and name == SETTINGS):
                     continue
                 if not name.isascii():
                     name = unicodedata.normalize("NFC", name)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from reme.paths import VaultPath
+from reme.errors import Refused
+from reme.paths import VaultPath, parse_path
 
 __all__ = ["Layer", "Layout"]
 
@@ -20,6 +21,20 @@ class Layout:
     session: str = "session"
     archive: str = "archive"
     audit: str = "audit"
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for names that are no paths inside a vault or lie inside each other."""
+        names = self.folders()
+        for layer, name in names.items():
+            try:
+                plain = parse_path(name) == name
+            except Refused as refusal:
+                raise ValueError(f"{layer}: {refusal.message}") from refusal
+            if not plain:
+                raise ValueError(f"{layer}: {name!r} is not a plain path; write {parse_path(name)!r}")
+            for other, taken in names.items():
+                if other != layer and f"{name}/".startswith(f"{taken}/"):
+                    raise ValueError(f"{layer} and {other} share the folder {name!r}; give each its own")
 
     def folders(self) -> dict[Layer, str]:
         """The folder of each layer but ``other``."""

@@ -12,6 +12,8 @@ __all__ = ["merge"]
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Both changes to a common base, where they do not touch; None where they do.
 
+    Text that both only added at the end does not touch: theirs comes first.
+
     Args:
         base: What both started from.
         ours: One changed version.
@@ -21,6 +23,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         return theirs
     if theirs in (base, ours):
         return ours
+    if ours.startswith(base) and theirs.startswith(base):
+        return theirs + ours[len(base) :]
     lines = tuple(data.splitlines(keepends=True) for data in (base, ours, theirs))
     merged: list[bytes] = []
     at = (0, 0, 0)

@@ -16,6 +16,8 @@ Right = Literal["read", "add", "write"]
 """``add`` is creating files; ``write`` is everything, removal included."""
 
 METADATA_SUFFIX: Final = ".meta.yaml"
+SETTINGS: Final = VaultPath("reme.yaml")
+"""The vault's settings decide what the roles below mean, so no agent may write them."""
 
 _RIGHTS: Final[dict[Role, dict[Layer, Right]]] = {
     "agent": {"resource": "add", "daily": "write", "other": "write"},
@@ -58,6 +60,12 @@ def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[Vault
     for edit in change_set.edits:
         for path, adds in _touched(edit, created):
             layer = layout.layer_of(path)
+            if path == SETTINGS and change_set.role != "person":
+                raise Refused(
+                    f"the role {change_set.role!r} may not change {path}, the vault's settings",
+                    hint="A person may: with --role person, or in an editor.",
+                    details={"rule": "settings", "path": path, "role": change_set.role},
+                )
             if layer == "resource" and not adds:
                 _check_resource(path, edit)
             elif isinstance(edit, Put) and edit.retarget and layer != "session":
