@@ -292,6 +292,7 @@ def test_markdown_links_to_files() -> None:
         ("markdown", "a&b.md", None, "i"),
         ("markdown", "x", "y.md#z", "j"),
         ("markdown", "bad%ff.md", None, "r"),
+        ("markdown", "ref.md", None, "q"),
     ]
     assert note.text(note.links[0].target_span) == "my%20note.md"
     assert note.text(note.links[1].target_span) == "sp ace.md"

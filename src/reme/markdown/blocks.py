@@ -54,7 +54,7 @@ class Outline:
         blocks: Kind, start and end of each top-level block and each item of a top-level list.
         headings: Level, text and start of each top-level heading; wikilinks in the text are as written.
         opaque: Code, HTML, math and link destinations: nothing in there is a link, field or tag.
-        references: Markdown links and images.
+        references: Markdown links and images, and the definitions of reference links.
     """
 
     blocks: list[tuple[BlockKind, int, int]] = field(default_factory=list[tuple[BlockKind, int, int]])
@@ -88,6 +88,8 @@ def read_outline(source: bytes, start: int) -> Outline:
             else:
                 walk.inline(name, value, place)
         walk.before = place
+    if b"]:" in source:
+        walk.define(_COMMONMARK.reference_definitions(body))
     return walk.outline
 
 
@@ -148,6 +150,20 @@ class _Walk:
                 (int(tag["Heading"][1]), "".join(self.title).strip(), place["start"] + self._start)
             )
             self.title = None
+
+    def define(self, definitions: Any) -> None:
+        """Take in ``[label]: destination`` lines, each as the one link that all its uses are."""
+        for label, definition in definitions.items():
+            first, last = (definition["span"][side] + self._start for side in ("start", "end"))
+            first = self._source.find(b"[", first, last)
+            text_end = self._source.find(b"]:", first, last)
+            while text_end > first and self._source[text_end - 1] == 0x5C:
+                text_end = self._source.find(b"]:", text_end + 1, last)
+            if first < 0 or text_end < 0 or not label:
+                continue
+            destination = _destination(self._source, text_end + 2, last)
+            text = Span(first + 1, text_end)
+            self.outline.references.append(Reference(False, Span(first, last), text, destination, definition["dest"]))
 
     def _add(self, kind: BlockKind, place: dict[str, int]) -> None:
         self.outline.blocks.append((kind, place["start"] + self._start, place["end"] + self._start))

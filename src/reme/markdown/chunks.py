@@ -96,10 +96,18 @@ class _Unit:
 
 @dataclass(slots=True)
 class _Section:
-    """A heading with what stands directly under it, and the sections below it."""
+    """A heading with what stands directly under it, and the sections below it.
+
+    Attributes:
+        headings: The headings above its content, in full.
+        trail: The same, shortened where they are long.
+        room: Tokens that the limit leaves beside the trail.
+    """
 
     level: int
+    headings: tuple[str, ...]
     trail: tuple[str, ...]
+    room: int
     units: list[_Unit] = field(default_factory=list[_Unit])
     children: "list[_Section]" = field(default_factory=list["_Section"])
 
@@ -154,39 +162,43 @@ def _sections(note: Note, settings: ChunkSettings) -> _Section:
     A heading stays with the block below it, also where headings of its subsections stand between.
     """
     headings = {heading.span.start: heading for heading in note.headings}
-    root = _Section(0, ())
+    root = _Section(0, (), (), settings.limit)
     path = [root]
     waiting: Span | None = None
     for block in note.blocks:
         heading = headings.get(block.span.start)
         if heading is None:
             start = waiting.start if waiting else block.span.start
-            path[-1].units += _units(note, start, block, path[-1].trail, settings)
+            path[-1].units += _units(note, start, block, path[-1], settings)
             waiting = None
             continue
         if waiting and heading.level <= path[-1].level:
-            path[-1].units += _heading_units(note, waiting, path[-1].trail, settings)
+            path[-1].units += _heading_units(note, waiting, path[-1], settings)
             waiting = None
         while path[-1].level >= heading.level:
             path.pop()
-        section = _Section(heading.level, (*path[-1].trail, heading.text))
+        section = _section(heading.level, (*path[-1].headings, heading.text), settings)
         path[-1].children.append(section)
         path.append(section)
         waiting = Span(waiting.start if waiting else block.span.start, block.span.end)
     if waiting:
-        path[-1].units += _heading_units(note, waiting, path[-1].trail, settings)
+        path[-1].units += _heading_units(note, waiting, path[-1], settings)
     return root
 
 
-def _heading_units(note: Note, span: Span, trail: tuple[str, ...], settings: ChunkSettings) -> Iterator[_Unit]:
+def _section(level: int, headings: tuple[str, ...], settings: ChunkSettings) -> _Section:
+    trail = _shortened(headings, settings)
+    return _Section(level, headings, trail, settings.limit - sum(map(settings.count, trail)))
+
+
+def _heading_units(note: Note, span: Span, section: _Section, settings: ChunkSettings) -> Iterator[_Unit]:
     """A heading, or several, with nothing below."""
-    return _units(note, span.start, Block("heading", span, 0, 0), trail, settings)
+    return _units(note, span.start, Block("heading", span, 0, 0), section, settings)
 
 
-def _units(note: Note, start: int, block: Block, trail: tuple[str, ...], settings: ChunkSettings) -> Iterator[_Unit]:
+def _units(note: Note, start: int, block: Block, section: _Section, settings: ChunkSettings) -> Iterator[_Unit]:
     """A block, with the heading that stands right above it if ``start`` says so: whole if it fits, else in pieces."""
-    trail = _shortened(trail, settings)
-    room = settings.limit - sum(map(settings.count, trail))
+    trail, room = section.trail, section.room
     text = note.source[start : block.span.end].decode("utf-8")
     tokens = settings.count(text)
     if tokens <= room:
