@@ -29,7 +29,7 @@ def test_every_file_is_read(shared: Path, name: str) -> None:
         for link in note.links:
             written = note.text(link.span)
             if link.kind == "markdown" or not written.startswith(("[[", "![[")):
-                assert written.endswith(")"), path
+                assert written.endswith(")") or "]:" in written, path
             else:
                 assert written.endswith("]]"), path
                 assert note.text(link.target_span) == link.target or link.origin == "frontmatter", path
