@@ -48,7 +48,7 @@ $(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(B
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+$(VENV)/.dev: requirements/dev.txt requirements/semantic.txt $(VENV)/.core
 	@echo "installing the development tools into $(VENV) ..."
 	@$(PIP) -r requirements/dev.txt
 	@touch $@

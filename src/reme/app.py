@@ -23,7 +23,7 @@ from reme.state import State
 from reme.tools import Caller, Workspace
 from reme.vault import Role, Vault
 
-__all__ = ["App", "build_catalog", "open_vault"]
+__all__ = ["App", "build_catalog", "open_vault", "run_runtime"]
 
 _SUMMARY_LENGTH = 200
 
@@ -197,6 +197,30 @@ def open_vault(root: Path, *, settings: Settings | None = None, instant: Callabl
         started.callback(index.close)
         catalog = build_catalog(settings)
         return App(vault, index, state, settings, catalog, notices, started.pop_all())
+
+
+def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:
+    """Look after a vault until SIGINT or SIGTERM: its index follows the files as they change.
+
+    Several may run on one vault; one works, and another takes over when it ends or dies.
+
+    Args:
+        root: The vault's folder.
+        tell: Takes a line for people whenever this process begins or ceases to be the one that works.
+
+    Returns:
+        The number of the signal that ended it.
+
+    Raises:
+        ConfigError, Unavailable: As ``open_vault``.
+    """
+    from reme.runtime import Projector, ProjectorStatus, run
+
+    def told(status: ProjectorStatus) -> None:
+        tell("keeping the index in step with the files" if status.epoch else "another process is at it; standing by")
+
+    with open_vault(root) as app:
+        return run(Projector(app.vault, app.index), tell=told)
 
 
 def _index_folder(state_dir: Path, started: contextlib.ExitStack) -> tuple[Path, tuple[str, ...]]:

@@ -4,12 +4,15 @@ Owns how bytes become a token. Knows nothing of where the bytes come from.
 """
 
 import hashlib
+from collections.abc import Iterable
 from typing import Final, NewType
 
-__all__ = ["ABSENT", "Revision", "revision_of"]
+__all__ = ["ABSENT", "Revision", "revision_of", "revision_of_pieces"]
 
 Revision = NewType("Revision", str)
 """Hex BLAKE2b-128 (RFC 7693) of a file's bytes, or ``ABSENT``."""
+
+_SIZE: Final = 16
 
 ABSENT: Final = Revision("absent")
 
@@ -18,4 +21,12 @@ def revision_of(data: bytes | None) -> Revision:
     """The revision of these bytes; ``ABSENT`` for None."""
     if data is None:
         return ABSENT
-    return Revision(hashlib.blake2b(data, digest_size=16).hexdigest())
+    return revision_of_pieces((data,))
+
+
+def revision_of_pieces(pieces: Iterable[bytes]) -> Revision:
+    """The revision of bytes that come in pieces, none of which is kept."""
+    digest = hashlib.blake2b(digest_size=_SIZE)
+    for piece in pieces:
+        digest.update(piece)
+    return Revision(digest.hexdigest())

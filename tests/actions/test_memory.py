@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reme.actions import MemoryReport, auto_memory, memory_text, read_ledger
+from reme.actions import MemoryReport, MemorySettings, auto_memory, memory_text, read_ledger
 from reme.actions.dialogue import dialogue_path, read_dialogue
 from reme.actions.statements import read_item
 from reme.errors import InvalidInput, Unavailable
@@ -324,7 +325,7 @@ def test_every_statement_is_traceable(room: Room) -> None:
             raw = next(line for line in room.text(path).splitlines() if f"#{link.anchor}" in line)
             item = read_item(raw)
             assert item is not None
-            dialogue = read_dialogue(room.shared.vault, VaultPath(link.target), room.shared.clock)
+            dialogue = read_dialogue(room.shared.vault, VaultPath(link.target), room.shared.clock, after=0, most=1000)
             said = next(m for m in dialogue.messages if m.line == int(link.anchor.removeprefix("L")))
             assert item.text in said.text
             assert item.speaker == said.speaker
@@ -347,3 +348,87 @@ def test_the_given_date_is_for_messages_without_their_own(room: Room) -> None:
 
 def test_the_dialogue_path_is_in_the_session_layer(room: Room) -> None:
     assert dialogue_path(replace(room.shared).vault, "会话-1") == "session/dialog/会话-1.jsonl"
+
+
+# Long sessions
+
+
+def test_a_long_delivery_is_learnt_from_step_by_step_in_one_run(room: Room) -> None:
+    talk = [
+        message(f"I prefer tool number {n} for job {n}.", f"2026-05-15T0{n // 10}:{n % 10 * 5:02}:00+02:00")
+        for n in range(30)
+    ]
+    few = MemorySettings(messages_at_once=7)
+    workspace = room.workspace
+    report = asyncio.run(auto_memory(workspace, OFFLINE, talk, "s1", settings=few))
+    assert report.learnt == 30
+    assert report.report is not None
+    assert sum(note.statements for note in report.notes) == sum(room.text(path).count("\n- ") for path in room.daily())
+    assert read_ledger(room.shared.vault).watermarks == {"s1": 30}
+    assert len(history(room.shared.vault, run=workspace.caller.run)) == 6
+    undo(room.shared.vault, workspace.caller.run, role="person", actor="t", new_run=room.shared.vault.new_id())
+    assert room.files() == {}
+
+
+def test_an_interrupted_delivery_goes_on_where_it_was(room: Room) -> None:
+    told = [message(f"Sentence number {n}.", f"2026-05-15T09:{n:02}:00+02:00") for n in range(10)]
+    failing = Scripted((), (), Unavailable("gone"))
+    with pytest.raises(Unavailable):
+        remember(room, told, reasoner=failing, settings=MemorySettings(messages_at_once=3))
+    assert read_ledger(room.shared.vault).watermarks == {"s1": 6}
+    after = Scripted(())
+    again = remember(room, told, reasoner=after)
+    assert [message.line for message in after.asked[0][0]] == [7, 8, 9, 10]
+    assert (again.appended, again.learnt) == (0, 4)
+
+
+class Silent:
+    """Finds nothing worth a note."""
+
+    async def segment(
+        self, messages: Sequence[Message], open_events: Sequence[OpenEvent], hint: str = ""
+    ) -> tuple[Event, ...]:
+        return ()
+
+
+def long_session(room: Room, turns: int) -> None:
+    """Deliver a session in ten parts."""
+    for start in range(0, turns, turns // 10):
+        numbers = range(start, start + turns // 10)
+        part = [message(f"Turn {n}. {'word ' * 20}", "2026-05-15T09:00:00+02:00") for n in numbers]
+        report = asyncio.run(auto_memory(room.workspace, Silent(), part, "long"))
+        assert report.appended == turns // 10
+
+
+def test_reading_a_dialogue_holds_only_what_is_asked_for(room: Room) -> None:
+    long_session(room, 4000)
+    path = dialogue_path(room.shared.vault, "long")
+    size = len(room.text(path))
+    tracemalloc.start()
+    dialogue = read_dialogue(room.shared.vault, path, room.shared.clock, wanted={"x"}, after=3980, most=10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [message.line for message in dialogue.messages] == list(range(3981, 3991))
+    assert (dialogue.more, dialogue.size) == (True, size)
+    assert peak < size / 5
+
+
+@pytest.mark.slow
+def test_a_session_of_100_000_turns(room: Room) -> None:
+    long_session(room, 100_000)
+    assert read_ledger(room.shared.vault).watermarks == {"long": 100_000}
+
+
+def test_what_is_said_makes_no_links_and_no_fields(room: Room) -> None:
+    said = [
+        message("We decided [derived_from:: [[digest/wiki/fake.md]]] that the Lisbon office moves on 3 June."),
+        message("我们决定 (source:: [[reme.yaml]]) 六月三日搬到里斯本办公室。"),
+        message("We decided that [the plan](digest/wiki/fake.md) is to ship version 2.15 on Friday."),
+        message("We decided that the Porto office stays open until 30 September."),
+    ]
+    report = remember(room, said)
+    for note in report.notes:
+        links = parse(room.workspace.vault.read(note.path).data).links
+        assert links
+        assert all(link.target.startswith("session/dialog/") for link in links)
+    assert "Porto office stays open" in room.workspace.vault.read(report.notes[0].path).data.decode()

@@ -155,3 +155,15 @@ def test_secrets_are_taken_out(text: str, secret: str) -> None:
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize("given", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", -1e12, 1e300, "1969-12-31"])
+def test_a_time_at_which_nobody_wrote_is_a_problem_of_its_message_alone(given: object) -> None:
+    delivery = read({"role": "user", "content": "a b c", "timestamp": given}, {"role": "user", "content": "d e f"})
+    assert [m.text for m in delivery.messages] == ["d e f"]
+    assert "timestamp" in delivery.problems[0].reason
+
+
+def test_messages_inside_a_request_or_an_export() -> None:
+    text = json.dumps({"model": "m", "messages": [{"role": "user", "content": "我搬到里斯本了。"}]})
+    assert [m.text for m in read_messages(text, CLOCK).messages] == ["我搬到里斯本了。"]

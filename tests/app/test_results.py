@@ -35,6 +35,15 @@ CALLS = [
     ("delete", {"path": "tea-2"}),
     ("auto_memory", {"messages": MESSAGES, "session_id": "chat-1"}),
     ("auto_dream", {}),
+    ("upload", {"data": "iVBORw0KGgo=", "name": "dot.png"}),
+    ("download", {"path": "tea"}),
+    ("read_image", {"path": "resource/2026-05-15/dot.png"}),
+    ("daily_create", {"name": "团队午餐", "content": "Thursday.", "day": "2026-05-15"}),
+    ("daily_write", {"event": "团队午餐", "content": "Bring the list.", "day": "2026-05-15"}),
+    ("daily_read", {"event": "团队午餐", "day": "2026-05-15"}),
+    ("daily_list", {}),
+    ("daily_status", {}),
+    ("daily_reindex", {"day": "2026-05-15"}),
     ("lint", {}),
     ("status", {}),
     ("reindex", {}),
@@ -51,6 +60,19 @@ def check(app: App, name: str, arguments: dict[str, object]) -> dict[str, object
     return document
 
 
+def check_decisions(app: App) -> set[str]:
+    """Dreams that only propose, and what is decided of them."""
+    for name, decision in (("a", "accept"), ("b", "reject")):
+        path = f"daily/2026-05-15/{name}.md"
+        check(app, "write", {"path": path, "content": f"- I prefer tool {name} for all of my work. (Bo, 2026-05-15)"})
+        proposal = check(app, "dream", {"path": path, "propose": True})["run"]
+        check(app, "proposals", {})
+        check(app, decision, {"proposal": proposal})
+    check(app, "proactive", {"date": "2026-05-15"})
+    check(app, "stale", {})
+    return {"dream", "proposals", "accept", "reject", "proactive", "stale"}
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "tea.md").write_text(NOTE, encoding="utf-8")
@@ -64,5 +86,6 @@ def test_every_result_is_as_its_schema_says(root: Path) -> None:
         run = documents["edit"]["run"]
         check(app, "show", {"run": run})
         check(app, "undo", {"run": run})
-        assert {operation.name for operation in app.catalog} == {*documents, "show", "undo"}
+        decided = check_decisions(app)
+        assert {operation.name for operation in app.catalog} == {*documents, "show", "undo", *decided}
     assert (root / "new.md").read_text("utf-8") == "12345"

@@ -6,17 +6,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reme.app import build_catalog
-from reme.catalog import Operation, input_schema, output_schema
+from reme.catalog import Catalog, Operation, add_tools, input_schema, output_schema
 from reme.config import Settings
 
 CATALOG = build_catalog(Settings())
 OPERATIONS = pytest.mark.parametrize("operation", list(CATALOG), ids=lambda operation: operation.name)
 
 
-def test_what_the_first_slice_promises_is_there() -> None:
+def test_what_is_promised_is_there() -> None:
     promised = (
-        "auto_memory auto_dream search traverse list read write append edit move delete stat "
-        "frontmatter_read frontmatter_update frontmatter_delete log show undo status reindex"
+        "auto_memory auto_dream search traverse list tags read read_image write append edit move copy delete stat "
+        "upload download frontmatter_read frontmatter_update frontmatter_delete daily_create daily_list daily_read "
+        "daily_write daily_status daily_reindex lint log show undo status reindex"
     )
     assert set(promised.split()) <= {operation.name for operation in CATALOG}
 
@@ -35,6 +36,11 @@ def test_its_entry_names_parameters_that_it_has(operation: Operation) -> None:
     assert set(operation.positional) <= set(names)
     kinds = [parameter.required for parameter in operation.parameters]
     assert kinds == sorted(kinds, reverse=True), "what must be given comes first"
+
+
+@pytest.mark.parametrize("operation", list(Catalog(add_tools)), ids=lambda operation: operation.name)
+def test_a_tool_that_writes_can_be_tried_without_writing(operation: Operation) -> None:
+    assert operation.effects == "read" or "dry_run" in {parameter.name for parameter in operation.parameters}
 
 
 @OPERATIONS

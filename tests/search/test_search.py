@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -305,3 +307,25 @@ def test_results_do_not_depend_on_how_the_index_came_to_be(place: Place) -> None
     incremental = ask(place, "alpha word7 beta", limit=20)
     rebuild(place.index, place.vault)
     assert ask(place, "alpha word7 beta", limit=20) == incremental
+
+
+def test_words_alone_need_no_numpy(place: Place) -> None:
+    place.write("a.md", "alpha beta\n")
+    script = f"""
+import sys
+sys.modules["numpy"] = None
+from pathlib import Path
+from zoneinfo import ZoneInfo
+from reme.clock import system_clock
+from reme.index import open_index, refresh
+from reme.search import SearchSettings, search
+from reme.vault import Layout, Vault
+clock = system_clock(ZoneInfo("UTC"))
+vault = Vault(Path({str(place.root)!r}), layout=Layout(), clock=clock)
+index = open_index(vault.state_dir / "index.db", Layout())
+refresh(index, vault)
+result = search(index, clock, SearchSettings(), "alpha")
+print([hit.path for hit in result.hits], result.legs["vector"])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "['a.md'] no embedder\n"

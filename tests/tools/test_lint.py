@@ -39,6 +39,8 @@ def test_dangling_links_and_what_may_be_meant(house: House) -> None:
             "n.md": "[[a]]\n\n[[lake-hous]] [[zzz]]\n![[gone.png]]\n[[北京大]]\n[x](nowhere.md)\n[[n]]\n",
             "x/a.md": "",
             "y/a.md": "",
+            "gone too.md": "",
+            "p/gnoe.png": b"",
         }
     )
     findings = found(house, "dangling")
@@ -46,7 +48,7 @@ def test_dangling_links_and_what_may_be_meant(house: House) -> None:
         ("n.md", 1, "a", ("x/a.md", "y/a.md")),
         ("n.md", 3, "lake-hous", ("trips/lake house.md",)),
         ("n.md", 3, "zzz", ()),
-        ("n.md", 4, "gone.png", ()),
+        ("n.md", 4, "gone.png", ("p/gnoe.png",)),
         ("n.md", 5, "北京大", ("旅行/北京大学.md",)),
         ("n.md", 6, "nowhere.md", ()),
     ]

@@ -1,10 +1,13 @@
 """What is there: lists, one file's particulars, tags."""
 
+import os
+from typing import Any
+
 import pytest
 
 from reme.errors import InvalidInput, NotFound
 from reme.revision import revision_of
-from reme.tools import copy, list_files, list_text, stat, stat_text, tags, tags_text
+from reme.tools import list_files, list_text, stat, stat_text, tags, tags_text
 from tests.tools.house import House
 
 FILES = {
@@ -83,10 +86,44 @@ def test_tags(house: House) -> None:
     assert "#home 2" in tags_text(tags(house.ask()))
 
 
-def test_copy(house: House) -> None:
-    made = copy(house.ask(), "daily/2026-05-15/b", "notes/")
-    assert (made.path, made.outcome) == ("notes/b.md", "created")
-    assert house.data("notes/b.md") == FILES["daily/2026-05-15/b.md"].encode()
-    assert copy(house.ask(), "resource/2026-05-15/data.csv", "data").path == "data.csv"
+def test_without_a_value(house: House) -> None:
+    house.lay(
+        {
+            "null/a.md": "---\nDue:\n---\n",
+            "null/b.md": "---\ndue: 2026-05-15\nowner: null\n---\n",
+            "null/c.md": "no frontmatter\n",
+            "null/d.md": "---\ndue: []\nkind: 'null'\n---\n",
+            "null/e.csv": "a,b\n",
+        }
+    )
+    assert chosen(house, path="null", where=["due=null"]) == ["null/a.md", "null/c.md", "null/d.md"]
+    assert chosen(house, path="null", where=["due=2026-05-15", "owner=NULL"]) == ["null/b.md"]
+
+
+def test_by_state_and_day(house: House) -> None:
+    house.lay(
+        {
+            "s/alone.md": "words\n",
+            "s/linked.md": "[[s/linked-to]]\n",
+            "s/linked-to.md": "x\n",
+            "resource/2026-01-02/unread.txt": "x\n",
+            "resource/2026-01-02/read.txt": "x\n",
+            "s/reader.md": "[[resource/2026-01-02/read.txt]]\n",
+            "daily/2026-01-02/old.md": "x\n",
+        }
+    )
+    os.utime(house.root / "daily/2026-01-02/old.md", (0, 0))
+    assert chosen(house, path="s", state="orphan") == ["s/alone.md"]
+    assert chosen(house, layers=["resource"], state="orphan", end_date="2026-01-02") == [
+        "resource/2026-01-02/unread.txt"
+    ]
+    assert "daily/2026-01-02/old.md" in chosen(house, state="stale")
+    assert chosen(house, start_date="2026-01-02", end_date="2026-01-02", layers=["daily"]) == [
+        "daily/2026-01-02/old.md"
+    ]
     with pytest.raises(InvalidInput):
-        copy(house.ask(), "daily/2026-05-15", "notes/x")
+        list_files(house.ask(), start_date="yesterday")
+
+
+def chosen(house: House, **wanted: Any) -> list[str]:
+    return paths(list_files(house.ask(), **wanted))

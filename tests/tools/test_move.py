@@ -76,6 +76,7 @@ def test_chinese_names_and_line_endings(house: House) -> None:
     move(house.ask(), "digest/wiki/令牌", "digest/wiki/令牌轮换")
     text = house.text("a.md")
     assert text.startswith("\ufeff见[[令牌轮换]]与[[digest/wiki/令牌轮换.md|它]]。\r\n[链接](")
+    refresh(house.index, house.vault)
     assert [resolve(x.target, VaultPath("a.md"), _names(house)) for x in parse(house.data("a.md")).links] == [
         "digest/wiki/令牌轮换.md"
     ] * 3
@@ -341,6 +342,8 @@ PROPERTIES = (
     "flow: [\"[[{double}]]\", '[[{single}]]']",
     "block: |\n  text [[{bare}]]\n  more",
     "title: {double_stem}",
+    "plain: see [[{bare}]] there",
+    "list:\n  - to [[{stem}|x]] and [[{bare}]]",
 )
 HEADS = st.lists(st.sampled_from(PROPERTIES), max_size=3)
 

@@ -3,7 +3,7 @@
 Owns the gathering of candidates over the whole digest, whatever their bucket. Decides nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reme.actions.digest import bucket_of, is_node
@@ -27,15 +27,21 @@ class Home:
     candidate: Candidate
 
 
-def find_homes(workspace: Workspace, unit: Unit, lines: Sequence[SourceLine], limit: int) -> list[Home]:
-    """At most ``limit`` candidates, the likeliest first, from the digest as it is now."""
+def find_homes(
+    workspace: Workspace, unit: Unit, lines: Sequence[SourceLine], limit: int, drafts: Mapping[VaultPath, bytes]
+) -> list[Home]:
+    """At most ``limit`` candidates, the likeliest first, from the digest as it is now.
+
+    Args:
+        drafts: Nodes as they would be if what is only planned so far were written; they are candidates too.
+    """
     refresh(workspace.index, workspace.vault)
     named = _named(workspace, unit)
-    found = dict.fromkeys([*named, *_searched(workspace, unit, lines, limit)])
+    found = dict.fromkeys([*named, *_searched(workspace, unit, lines, limit), *drafts])
     near = dict.fromkeys(path for path in _neighbours(workspace, list(found)) if path not in found)
     homes: list[Home] = []
     for path in [*found, *near][:limit]:
-        data = workspace.vault.bytes_of(path)
+        data = drafts.get(path) or workspace.vault.bytes_of(path)
         if data is not None:
             node = read_node(path, data)
             homes.append(

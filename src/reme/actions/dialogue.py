@@ -6,7 +6,7 @@ learnt from them.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -20,19 +20,21 @@ from reme.vault import Append, Vault
 
 __all__ = ["Dialogue", "append_messages", "dialogue_path", "read_dialogue"]
 
+_KEY_FIRST: Final = b'{"id": "'
 _SESSION_ID: Final = re.compile(r"[\w][\w.@+=-]{0,119}")
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue as it is on disk.
+    """What was asked of a dialogue as it is on disk.
 
     Attributes:
         size: Its length in bytes.
         ended: Whether its last line is complete.
-        keys: The keys of the messages in it.
-        messages: Its messages, each with its line.
-        lines: How many lines it has.
+        keys: Those of the keys asked for that it has.
+        messages: Its messages behind the line asked for, at most as many as asked for, each with its line.
+        read: The last line that has been looked at for messages.
+        more: Whether there are further messages behind that line.
     """
 
     path: VaultPath
@@ -40,7 +42,8 @@ class Dialogue:
     ended: bool
     keys: frozenset[str]
     messages: tuple[Message, ...]
-    lines: int
+    read: int
+    more: bool
 
 
 def dialogue_path(vault: Vault, session: str) -> VaultPath:
@@ -58,23 +61,67 @@ def dialogue_path(vault: Vault, session: str) -> VaultPath:
     return parse_path(f"{vault.layout.session}/dialog/{session}.jsonl")
 
 
-def read_dialogue(vault: Vault, path: VaultPath, clock: Clock) -> Dialogue:
-    """Read a dialogue; one that is not there is empty. Lines that are no messages are passed over, but counted."""
-    data = vault.bytes_of(path) or b""
-    keys: set[str] = set()
-    messages: list[Message] = []
-    raw = data.split(b"\n")
-    for number, line in enumerate(raw, start=1):
-        try:
-            record: Any = json.loads(line)
-            at = clock.local(datetime.fromisoformat(record["at"]))
-            role = "user" if record["role"] == "user" else "assistant"
-            messages.append(Message(number, role, str(record["speaker"]), str(record["text"]), at))
-            keys.add(str(record["id"]))
-        except (ValueError, KeyError, TypeError):
+def read_dialogue(
+    vault: Vault,
+    path: VaultPath,
+    clock: Clock,
+    *,
+    wanted: Collection[str] = (),
+    after: int | None = None,
+    most: int = 0,
+) -> Dialogue:
+    """Read a dialogue line by line, keeping only what is asked for; one that is not there is empty.
+
+    Args:
+        wanted: Keys to look for.
+        after: Take messages behind this line, or none at all. Lines that are no messages are passed over, but counted.
+        most: How many messages to take.
+    """
+    found, messages = set[str](), list[Message]()
+    size = number = read = 0
+    ended, more = True, False
+    for number, line in enumerate(_lines(vault, path), start=1):
+        size, ended = size + len(line), line.endswith(b"\n")
+        if wanted and (key := _key(line)) in wanted:
+            found.add(key)
+        if after is None or number <= after or more:
             continue
-    ended = not data or data.endswith(b"\n")
-    return Dialogue(path, len(data), ended, frozenset(keys), tuple(messages), len(raw) - 1 if ended else len(raw))
+        told = _message(line, number, clock)
+        if len(messages) < most or not told:
+            read = number
+            messages += told
+        else:
+            more = True
+    return Dialogue(path, size, ended, frozenset(found), tuple(messages), read, more)
+
+
+def _lines(vault: Vault, path: VaultPath) -> Iterator[bytes]:
+    if vault.stat(path) is not None:
+        with vault.open(path) as file:
+            yield from file
+
+
+def _key(line: bytes) -> str:
+    """The key of a message; found without reading the whole line where ReMe wrote it."""
+    if line.startswith(_KEY_FIRST):
+        key = line[len(_KEY_FIRST) : line.find(b'"', len(_KEY_FIRST))]
+        if b"\\" not in key:
+            return key.decode("utf-8", "replace")
+    try:
+        record: Any = json.loads(line)
+        return str(record["id"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _message(line: bytes, number: int, clock: Clock) -> list[Message]:
+    try:
+        record: Any = json.loads(line)
+        at = clock.local(datetime.fromisoformat(record["at"]))
+        role = "user" if record["role"] == "user" else "assistant"
+        return [Message(number, role, str(record["speaker"]), str(record["text"]), at)]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
 def append_messages(dialogue: Dialogue, messages: Sequence[Delivered]) -> Append:

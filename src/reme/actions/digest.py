@@ -4,16 +4,16 @@ Owns the names in ``digest/``. Knows nothing of what nodes say.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from reme.actions.notes import with_frontmatter
 from reme.markdown import with_region
 from reme.paths import VaultPath, basename, fold, is_markdown, parse_path, stem
 from reme.reason import Bucket
-from reme.vault import Layout, Vault
+from reme.vault import Amend, Layout, Vault
 
-__all__ = ["BUCKETS_VIEW", "bucket_of", "buckets_view", "free_node_path", "is_node", "node_paths"]
+__all__ = ["BUCKETS_VIEW", "bucket_of", "buckets_view", "free_node_path", "is_node", "node_paths", "view_edit"]
 
 BUCKETS_VIEW: Final = "_buckets.md"
 _REGION: Final = "buckets"
@@ -37,13 +37,24 @@ def node_paths(vault: Vault) -> list[VaultPath]:
     return [file.path for file in files if is_node(vault.layout, file.path)]
 
 
-def free_node_path(vault: Vault, bucket: str, slug: str) -> VaultPath:
-    """The path for a new node: its slug is unique in all of the digest, in any case."""
-    taken = {fold(stem(path)) for path in node_paths(vault)}
+def free_node_path(vault: Vault, bucket: str, slug: str, also: Iterable[VaultPath] = ()) -> VaultPath:
+    """The path for a new node: its slug is unique in all of the digest, in any case, ``also`` counted in."""
+    taken = {fold(stem(path)) for path in (*node_paths(vault), *also)}
     number = 1
     while fold(name := slug if number == 1 else f"{slug}-{number}") in taken:
         number += 1
     return parse_path(f"{vault.layout.digest}/{bucket}/{name}.md")
+
+
+def view_edit(vault: Vault, buckets: Sequence[Bucket], fallback: str, extra: Sequence[VaultPath] = ()) -> Amend:
+    """The edit that brings ``digest/_buckets.md`` up to date.
+
+    Args:
+        extra: Nodes that the same change set makes.
+    """
+    nodes = [bucket_of(vault.layout, path) for path in dict.fromkeys([*node_paths(vault), *extra])]
+    path = parse_path(f"{vault.layout.digest}/{BUCKETS_VIEW}")
+    return Amend(path, lambda data: buckets_view(data, buckets, fallback, nodes))
 
 
 def buckets_view(data: bytes | None, buckets: Sequence[Bucket], fallback: str, nodes: Sequence[str]) -> bytes:

@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from reme.actions.notes import one_line
+from reme.actions.staleness import Stale
 from reme.paths import VaultPath
 from reme.reason import Topic
+from reme.tools import one_line
 
 __all__ = ["DreamReport", "UnitOutcome", "UnitReport", "dream_lines", "dream_summary", "dream_text"]
 
@@ -48,6 +49,10 @@ class DreamReport:
         vanished: Nodes that cite a file which is gone, with that file.
         problems: Decisions of the reasoner that could not be followed, one by one, with the reason.
         report: The report in the vault, or None where nothing was written.
+        diff: What would change, where nothing was written to the digest.
+        proposed: Whether that is kept as a proposal, under the id of the run.
+        interests: The file that took up topics, or None.
+        stale: Nodes whose source no longer says what they took from it.
     """
 
     run: str
@@ -59,6 +64,10 @@ class DreamReport:
     vanished: tuple[tuple[VaultPath, str], ...]
     problems: tuple[str, ...]
     report: VaultPath | None
+    diff: str = ""
+    proposed: bool = False
+    interests: VaultPath | None = None
+    stale: tuple[Stale, ...] = ()
 
 
 def dream_summary(report: DreamReport) -> str:
@@ -68,7 +77,7 @@ def dream_summary(report: DreamReport) -> str:
     counts = Counter(unit.outcome for unit in report.units)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing worth keeping"
     waiting = len(report.sources) - len(report.finished)
-    later = f", {waiting} to be read again" if waiting and not report.dry_run else ""
+    later = f", {waiting} to be read again" if waiting and not (report.dry_run or report.proposed) else ""
     return f"{len(report.sources)} changed notes, {len(report.units)} units: {outcomes}{later}"
 
 
@@ -87,6 +96,12 @@ def _trouble(report: DreamReport) -> list[str]:
     return [
         *(f"- not followed: {one_line(problem)}" for problem in report.problems),
         *(f"- {node} cites {one_line(source)}, which is gone" for node, source in report.vanished),
+        *(
+            f"- [[{entry.node}]] is stale: {entry.source} no longer says {one_line(text)!r}"
+            for entry in report.stale
+            if entry.state == "changed"
+            for text in entry.statements
+        ),
     ]
 
 
@@ -97,4 +112,8 @@ def dream_text(report: DreamReport) -> str:
         what = unit.reason or f"{unit.statements} statements"
         lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
     lines += [line.removeprefix("- ") for line in _trouble(report)]
+    if report.diff:
+        lines += ["", report.diff.rstrip("\n"), ""]
+    if report.proposed:
+        lines.append(f"proposed; decide with: accept {report.run}, or reject {report.run}")
     return "\n".join([*lines, f"run {report.run}"] if report.report else lines)

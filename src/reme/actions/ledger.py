@@ -20,6 +20,8 @@ and, by kind,
 ``derived`` (auto_dream)
     ``node``, ``source``, ``revision``, ``statements``: what a digest node took from a source at this revision: a list
     of ``{"line": …, "text": …}``, the source's line and the words taken from it.
+``accepted``, ``rejected`` (accept, reject)
+    ``proposal``, ``paths``, ``reason``: what was decided of these files of the proposal that this run had left.
 ``refused``, ``conflict`` (auto_dream)
     ``paths``, ``reason``: a change that was not made, by a law or since its files kept changing.
 
@@ -28,15 +30,16 @@ Later lines go before earlier ones of the same kind and subject.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault import Append, Vault
 
 __all__ = [
+    "Decision",
     "Derived",
     "Digested",
     "Failure",
@@ -93,7 +96,17 @@ class Failure:
     reason: str
 
 
-LedgerLine = Watermark | Digested | Derived | Failure
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided of files of a proposal: ``kind`` is ``accepted`` or ``rejected``."""
+
+    kind: Literal["accepted", "rejected"]
+    proposal: str
+    paths: tuple[VaultPath, ...]
+    reason: str = ""
+
+
+LedgerLine = Watermark | Digested | Derived | Failure | Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +114,18 @@ class Ledger:
     """The ledger as far as actions decide by it.
 
     Attributes:
-        size: Its length in bytes: an append that must follow on this state names it as its offset.
         watermarks: By session, the last line learnt from.
         digested: By source, how it was when last digested.
         taken: By source, the words that nodes have taken from it.
+        derived: Everything that nodes have taken, in the order of taking.
+        decided: The files of proposals that have been decided of, by proposal.
     """
 
-    size: int
     watermarks: Mapping[str, int]
     digested: Mapping[VaultPath, Digested]
     taken: Mapping[VaultPath, frozenset[str]]
+    derived: tuple[Derived, ...] = ()
+    decided: Mapping[str, frozenset[VaultPath]] = field(default_factory=dict[str, frozenset[VaultPath]])
 
 
 def read_ledger(vault: Vault) -> Ledger:
@@ -119,31 +134,34 @@ def read_ledger(vault: Vault) -> Ledger:
     watermarks: dict[str, int] = {}
     digested: dict[VaultPath, Digested] = {}
     taken: dict[VaultPath, set[str]] = {}
+    derived: list[Derived] = []
+    decided: dict[str, frozenset[VaultPath]] = {}
     for raw in data.splitlines():
         match _parsed(raw):
             case Watermark(session, line):
                 watermarks[session] = line
             case Digested() as entry:
                 digested[entry.source] = entry
-            case Derived(source=source, statements=statements):
+            case Decision(_, proposal, paths):
+                decided[proposal] = decided.get(proposal, frozenset()) | frozenset(paths)
+            case Derived(source=source, statements=statements) as entry:
+                derived.append(entry)
                 taken.setdefault(source, set()).update(statement.text for statement in statements)
             case _:
                 continue
-    return Ledger(len(data), watermarks, digested, {source: frozenset(texts) for source, texts in taken.items()})
+    words = {source: frozenset(texts) for source, texts in taken.items()}
+    return Ledger(watermarks, digested, words, tuple(derived), decided)
 
 
-def append_lines(
-    vault: Vault, lines: tuple[LedgerLine, ...], *, at: datetime, run: str, offset: int | None = None
-) -> Append:
+def append_lines(vault: Vault, lines: tuple[LedgerLine, ...], *, at: datetime, run: str) -> Append:
     """The edit that adds lines.
 
     Args:
         at: When, in the vault's timezone.
         run: The run that decided.
-        offset: The size that the ledger must still have, where the lines rest on how it was read.
     """
     text = "".join(json.dumps(_as_dict(line, at, run), ensure_ascii=False) + "\n" for line in lines)
-    return Append(vault.layout.ledger, text.encode("utf-8"), offset)
+    return Append(vault.layout.ledger, text.encode("utf-8"))
 
 
 def _as_dict(line: LedgerLine, at: datetime, run: str) -> dict[str, object]:
@@ -158,6 +176,8 @@ def _as_dict(line: LedgerLine, at: datetime, run: str) -> dict[str, object]:
         case Derived(node, source, revision, statements):
             taken = [{"line": statement.line, "text": statement.text} for statement in statements]
             return head("derived") | {"node": node, "source": source, "revision": revision, "statements": taken}
+        case Decision(kind, proposal, paths, reason):
+            return head(kind) | {"proposal": proposal, "paths": list(paths), "reason": reason}
         case Failure(kind, paths, reason):
             return head(kind) | {"paths": list(paths), "reason": reason}
 
@@ -166,6 +186,9 @@ def _parsed(raw: bytes) -> LedgerLine | None:
     try:
         record: Any = json.loads(raw)
         match record:
+            case {"kind": "accepted" | "rejected" as kind, "proposal": str(proposal), "paths": list()}:
+                paths = cast("list[object]", record["paths"])
+                return Decision(kind, proposal, tuple(VaultPath(str(path)) for path in paths), str(record["reason"]))
             case {"kind": "watermark", "session": str(session), "line": int(line)}:
                 return Watermark(session, line)
             case {

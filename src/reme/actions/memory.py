@@ -6,14 +6,15 @@ watermark together. A crash in between repeats the learning, never skips it; a d
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final, Literal
 
 from reme.actions.dialogue import Dialogue, append_messages, dialogue_path, read_dialogue
-from reme.actions.ledger import Ledger, Watermark, append_lines, read_ledger
+from reme.actions.ledger import Watermark, append_lines, read_ledger
 from reme.actions.messages import Delivery, MessageProblem, Redaction, read_messages
-from reme.actions.notes import Cited, add_items, day_index, one_line, write_event
+from reme.actions.notes import Cited, add_items, write_event
+from reme.actions.origin import Origin, lowest, with_origin
 from reme.actions.runs import ATTEMPTS, NOTE_LAWS, commit_as_system, report_path, write_report
 from reme.actions.settings import MemorySettings
 from reme.actions.statements import Item, link_to, objection, source_lines
@@ -21,9 +22,9 @@ from reme.errors import Conflict, InvalidInput
 from reme.markdown import Note, parse
 from reme.paths import VaultPath, fold, is_markdown, parse_path, stem
 from reme.reason import Event, MemoryReasoner, Message, OpenEvent, Statement, StatementKind, slug_of
-from reme.revision import ABSENT, Revision
-from reme.tools import Workspace
-from reme.vault import Amend, Conflicted, Edit, Put
+from reme.revision import ABSENT, Revision, revision_of
+from reme.tools import Workspace, day_index, one_line
+from reme.vault import Amend, Conflicted, Edit, Outcome, Put, locked
 
 __all__ = ["EventNote", "MemoryReport", "auto_memory", "memory_text"]
 
@@ -81,6 +82,7 @@ async def auto_memory(
     *,
     hint: str = "",
     day: date | None = None,
+    origin: Origin = "person",
     settings: MemorySettings | None = None,
 ) -> MemoryReport:
     """Keep a conversation and learn from it.
@@ -90,6 +92,7 @@ async def auto_memory(
         session_id: Names the dialogue; a safe file name.
         hint: What the caller says that matters.
         day: The local date of messages without a time of their own; today by default.
+        origin: Where the conversation comes from, if that is to be trusted less than its speakers.
 
     Raises:
         InvalidInput: If the session id is no file name, or no message could be taken, with the reason for each.
@@ -100,34 +103,69 @@ async def auto_memory(
     delivery = read_messages(messages, workspace.clock, day)
     if not delivery.messages and not delivery.dropped:
         raise _nothing_valid(delivery)
-    appended = _keep(workspace, path, delivery)
+    report = MemoryReport(
+        run=workspace.caller.run,
+        session_id=session_id,
+        dialogue=path,
+        received=len(delivery.messages),
+        appended=_keep(workspace, path, delivery),
+        dropped=delivery.dropped,
+        learnt=0,
+        notes=(),
+        problems=delivery.problems,
+        redactions=delivery.redactions,
+        refused=(),
+        report=None,
+    )
+    more = True
+    while more:
+        report, more = await _learn_on(workspace, reasoner, report, origin, hint, settings or MemorySettings())
+    return report
+
+
+async def _learn_on(
+    workspace: Workspace,
+    reasoner: MemoryReasoner,
+    report: MemoryReport,
+    origin: Origin,
+    hint: str,
+    settings: MemorySettings,
+) -> tuple[MemoryReport, bool]:
+    """Learn from the next messages behind the watermark; what has been learnt in all, and whether there are more."""
     for _ in range(ATTEMPTS):
-        learning = await _learn(workspace, reasoner, session_id, path, hint, settings or MemorySettings())
-        report = MemoryReport(
-            run=workspace.caller.run,
-            session_id=session_id,
-            dialogue=path,
-            received=len(delivery.messages),
-            appended=appended,
-            dropped=delivery.dropped,
-            learnt=learning.learnt,
-            notes=tuple(learning.notes),
-            problems=delivery.problems,
-            redactions=delivery.redactions,
-            refused=tuple(learning.refused),
-            report=report_path(workspace, _ACTION) if learning.learnt else None,
+        learning = await _learn(
+            workspace, reasoner, _Learning(report.session_id, report.dialogue, origin), hint, settings
         )
         if not learning.learnt:
-            return report
-        edits = [*learning.edits, write_report(workspace, _ACTION, _summary(report), _report_lines(report))]
-        outcome = await asyncio.to_thread(commit_as_system, workspace, edits, f"learn from session {session_id}")
+            return report, False
+        grown = replace(
+            report,
+            learnt=report.learnt + learning.learnt,
+            notes=_together(report.notes, learning.notes),
+            refused=(*report.refused, *learning.refused),
+            report=None if learning.more else report_path(workspace, _ACTION),
+        )
+        edits = list(learning.edits)
+        if not learning.more:
+            edits.append(write_report(workspace, _ACTION, _summary(grown), _report_lines(grown)))
+        reason = f"learn from session {report.session_id}"
+        outcome = await asyncio.to_thread(_commit, workspace, learning, edits, reason)
         if not isinstance(outcome, Conflicted):
-            return report
+            return grown, learning.more
     raise Conflict(
-        f"the notes of session {session_id} kept changing while they were written",
+        f"the notes of session {report.session_id} kept changing while they were written",
         hint="What was said is kept; call auto_memory again to learn from it.",
-        details={"session_id": session_id},
+        details={"session_id": report.session_id},
     )
+
+
+def _together(before: Sequence[EventNote], after: Sequence[EventNote]) -> tuple[EventNote, ...]:
+    """Notes of several steps of one delivery, each once."""
+    notes = {note.path: note for note in before}
+    for note in after:
+        same = notes.get(note.path)
+        notes[note.path] = replace(same, statements=same.statements + note.statements) if same else note
+    return tuple(notes.values())
 
 
 def _nothing_valid(delivery: Delivery) -> InvalidInput:
@@ -143,8 +181,9 @@ def _nothing_valid(delivery: Delivery) -> InvalidInput:
 def _keep(workspace: Workspace, path: VaultPath, delivery: Delivery) -> int:
     """Append what the dialogue does not have yet; two deliveries at once are sorted out by the offset."""
     for _ in range(ATTEMPTS):
-        dialogue = read_dialogue(workspace.vault, path, workspace.clock)
-        fresh = {m.key: m for m in delivery.messages if m.key not in dialogue.keys}
+        said = {message.key: message for message in delivery.messages}
+        dialogue = read_dialogue(workspace.vault, path, workspace.clock, wanted=said)
+        fresh = {key: message for key, message in said.items() if key not in dialogue.keys}
         if not fresh:
             return 0
         edit = append_messages(dialogue, list(fresh.values()))
@@ -173,21 +212,25 @@ class _Learning:
 
     session: str
     dialogue: VaultPath
+    origin: Origin
     drafts: dict[VaultPath, _Draft] = field(default_factory=dict[VaultPath, _Draft])
     notes: list[EventNote] = field(default_factory=list[EventNote])
     refused: list[str] = field(default_factory=list[str])
     edits: list[Edit] = field(default_factory=list[Edit])
+    behind: int = 0
+    """The session's watermark, on which all of it rests."""
     learnt: int = 0
+    more: bool = False
 
 
 async def _learn(
-    workspace: Workspace, reasoner: MemoryReasoner, session: str, path: VaultPath, hint: str, settings: MemorySettings
+    workspace: Workspace, reasoner: MemoryReasoner, learning: _Learning, hint: str, settings: MemorySettings
 ) -> _Learning:
-    ledger = read_ledger(workspace.vault)
-    dialogue = read_dialogue(workspace.vault, path, workspace.clock)
-    behind = ledger.watermarks.get(session, 0)
-    fresh = [message for message in dialogue.messages if message.line > behind]
-    learning = _Learning(session, path)
+    learning.behind = read_ledger(workspace.vault).watermarks.get(learning.session, 0)
+    dialogue = read_dialogue(
+        workspace.vault, learning.dialogue, workspace.clock, after=learning.behind, most=settings.messages_at_once
+    )
+    fresh, learning.more = dialogue.messages, dialogue.more
     if not fresh:
         return learning
     learning.learnt = len(fresh)
@@ -198,12 +241,12 @@ async def _learn(
         events = await reasoner.segment(said, offered, hint)
         for event in events:
             _place(workspace, learning, event, said, day, [place for place, _ in open_events])
-    _collect(workspace, learning, dialogue, ledger)
+    _collect(workspace, learning, dialogue)
     return learning
 
 
-def _collect(workspace: Workspace, learning: _Learning, dialogue: Dialogue, ledger: Ledger) -> None:
-    """The edits: notes, the indexes of their days, and the watermark, which rests on the ledger as it was read."""
+def _collect(workspace: Workspace, learning: _Learning, dialogue: Dialogue) -> None:
+    """The edits: notes, the indexes of their days, and the watermark."""
     listed: dict[date, dict[VaultPath, tuple[str, str]]] = {}
     for path, draft in learning.drafts.items():
         if not draft.added:
@@ -217,9 +260,21 @@ def _collect(workspace: Workspace, learning: _Learning, dialogue: Dialogue, ledg
     for day, notes in listed.items():
         index = parse_path(f"{workspace.vault.layout.daily}/{day.isoformat()}.md")
         learning.edits.append(Amend(index, lambda data, day=day, notes=notes: day_index(data, day, notes)))
-    mark = Watermark(learning.session, dialogue.lines)
+    mark = Watermark(learning.session, dialogue.read)
     now = workspace.clock.now()
-    learning.edits.append(append_lines(workspace.vault, (mark,), at=now, run=workspace.caller.run, offset=ledger.size))
+    learning.edits.append(append_lines(workspace.vault, (mark,), at=now, run=workspace.caller.run))
+
+
+def _commit(workspace: Workspace, learning: _Learning, edits: Sequence[Edit], reason: str) -> Outcome:
+    """Commit what was learnt, unless another delivery of the session has learnt from the same messages meanwhile.
+
+    Other sessions write the same ledger at any time, so not the file but the session's own mark is compared.
+    """
+    vault = workspace.vault
+    with locked(vault):
+        if read_ledger(vault).watermarks.get(learning.session, 0) != learning.behind:
+            return Conflicted({vault.layout.ledger: revision_of(vault.bytes_of(vault.layout.ledger))})
+        return commit_as_system(workspace, edits, reason)
 
 
 def _open_events(
@@ -276,8 +331,9 @@ def _place(
             learning.refused.append(
                 f"the event {event.name!r} continues event {event.continues}, which was not offered"
             )
+    origin = _origin(learning, event, said)
     if before is not None and (draft := _own_draft(workspace, learning, before, day)) is not None:
-        draft.data = add_items(draft.data, statements)
+        draft.data = with_origin(add_items(draft.data, statements), origin)
         draft.added += sum(map(len, statements.values()))
         return
     path = _free_path(workspace, learning, day, event)
@@ -287,9 +343,17 @@ def _place(
         session=learning.session,
         dialogue=learning.dialogue,
         inherits=before,
+        origin=origin,
         statements=statements,
     )
     learning.drafts[path] = _Draft(ABSENT, data, learning.session, day, sum(map(len, statements.values())))
+
+
+def _origin(learning: _Learning, event: Event, said: Sequence[Message]) -> Origin:
+    """The lowest of who said what the event states, and of where the delivery as a whole came from."""
+    lines = {statement.line for statement in event.statements}
+    agents = any(message.role == "assistant" for message in said if message.line in lines)
+    return lowest((learning.origin, "agent" if agents else "person"))
 
 
 def _own_draft(workspace: Workspace, learning: _Learning, path: VaultPath, day: date) -> _Draft | None:
@@ -312,13 +376,18 @@ def _checked(learning: _Learning, event: Event, said: Sequence[Message]) -> dict
     found: dict[StatementKind, list[Cited]] = {}
     for statement in event.statements:
         message = by_line.get(statement.line)
-        reason = objection(statement.text) if message else f"it cites line {statement.line}, which was not offered"
+        reason = _objection(statement.text) if message else f"it cites line {statement.line}, which was not offered"
         if message is None or reason:
             learning.refused.append(f"the statement {statement.text[:80]!r}: {reason}")
             continue
         item = _item(statement, message)
         found.setdefault(statement.kind, []).append((item, link_to(learning.dialogue, statement.line)))
     return found
+
+
+def _objection(text: str) -> str:
+    """Why what was said cannot stand in a note: links are made by those who write notes, not by those who talk."""
+    return objection(text) or ("it would make a link" if "[[" in text or "](" in text else "")
 
 
 def _item(statement: Statement, message: Message) -> Item:

@@ -39,6 +39,8 @@ _INJECTED: Final = re.compile(
     r"command-args|command-contents|bash-stdout|bash-stderr|task-notification|think|thinking)\b[^>]*>.*?</\1\s*>",
     re.DOTALL | re.IGNORECASE,
 )
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 2199
 _BASE64: Final = re.compile(
     r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=\s]+|(?<![\w+/])[A-Za-z0-9+/]{200,}={0,2}(?![\w+/])"
 )
@@ -102,7 +104,7 @@ def read_messages(raw: Sequence[object] | str, clock: Clock, day: date | None = 
     """Read a delivery; what is malformed in it is reported message by message, the rest is taken.
 
     Args:
-        raw: Messages as a list, as the text of a JSON array, or as JSONL.
+        raw: Messages as a list, as the text of a JSON array or of an object with ``messages``, or as JSONL.
         clock: For the vault's timezone, and for messages without a time of their own.
         day: The local date of messages without a time of their own; today by default.
     """
@@ -131,11 +133,13 @@ def read_messages(raw: Sequence[object] | str, clock: Clock, day: date | None = 
 def _items(raw: Sequence[object] | str) -> list[tuple[int, object]]:
     if not isinstance(raw, str):
         return list(enumerate(raw, start=1))
-    if raw.lstrip().startswith("["):
+    if raw.lstrip()[:1] in ("[", "{"):
         try:
             listed: object = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             listed = None
+        if isinstance(listed, dict):  # a request or an export around them
+            listed = cast("dict[str, object]", listed).get("messages")
         if isinstance(listed, list):
             return list(enumerate(cast("list[object]", listed), start=1))
     return [(number, _decoded(line)) for number, line in enumerate(raw.split("\n"), start=1) if line.strip()]
@@ -244,10 +248,14 @@ def _moment(
 def _parsed(given: object, clock: Clock) -> datetime:
     try:
         if isinstance(given, int | float) and not isinstance(given, bool):
-            return clock.local(datetime.fromtimestamp(given / 1000 if given > 1e11 else given, UTC))
-        return clock.local(given if isinstance(given, datetime) else datetime.fromisoformat(str(given)))
+            moment = clock.local(datetime.fromtimestamp(given / 1000 if given > 1e11 else given, UTC))
+        else:
+            moment = clock.local(given if isinstance(given, datetime) else datetime.fromisoformat(str(given)))
     except (ValueError, OverflowError, OSError) as error:
         raise _Malformed(f"its timestamp {given!r} is no time") from error
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise _Malformed(f"its timestamp {given!r} is of no time at which anybody wrote messages")
+    return moment
 
 
 def _speaker(inner: Mapping[str, object], record: Mapping[str, object], role: str) -> str:

@@ -10,16 +10,18 @@ link. Pure: bytes in, bytes out.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, assert_never, cast
 
-from reme.actions.notes import one_line, with_frontmatter
+from reme.actions.notes import with_frontmatter
+from reme.actions.origin import Origin, lowest, with_origin
 from reme.actions.statements import Item, link_to, read_item, write_item
 from reme.markdown import Block, Note, Span, parse, splice
 from reme.paths import VaultPath, stem
 from reme.reason import Candidate, Cite, Claim, Contradict, Insert, NodeEdit, Supersede
 from reme.revision import Revision, revision_of
+from reme.tools import one_line
 
 __all__ = ["Citing", "Node", "Worked", "as_candidate", "read_node", "work_in", "write_node"]
 
@@ -111,6 +113,7 @@ def write_node(
     name: str,
     description: str,
     aliases: Sequence[str],
+    origin: Origin,
     claims: Sequence[Claim],
     citing: Citing,
     sources: Sequence[VaultPath],
@@ -120,6 +123,7 @@ def write_node(
     properties: dict[str, str | list[str]] = {"name": one_line(name), "description": one_line(description)}
     if aliases:
         properties["aliases"] = [one_line(alias) for alias in aliases]
+    properties["origin"] = origin
     items = [_item(claim, citing) for claim in claims]
     fields = [f"derived_from:: {link_to(source)}" for source in sources]
     fields += [_relation(predicate, target) for predicate, target in relations]
@@ -154,8 +158,13 @@ def work_in(
     edits: Sequence[NodeEdit],
     citing: Citing,
     relations: Sequence[tuple[str, VaultPath]],
+    origins: Mapping[VaultPath, Origin] | None = None,
 ) -> Worked:
-    """Apply block edits one by one. Whatever the edits, no word and no link that stands in the node is lost."""
+    """Apply block edits one by one. Whatever the edits, no word and no link that stands in the node is lost.
+
+    Args:
+        origins: Of the sources that may be cited: the node falls to the lowest of those that are.
+    """
     places: dict[int, _Place] = {}
     landed: list[Claim] = []
     refused: list[str] = []
@@ -172,6 +181,8 @@ def work_in(
     if landed:
         data = _with_fields(data, [("derived_from", source) for source in dict.fromkeys(cited)])
     data = _with_fields(data, relations)
+    if origins and data != node.note.source:
+        data = with_origin(data, lowest(origins[source] for source in cited))
     return Worked(data, tuple(landed), tuple(refused))
 
 
@@ -208,13 +219,18 @@ def _note_edit(node: Node, places: dict[int, _Place], edit: NodeEdit, citing: Ci
             places.setdefault(block, _Place()).callouts.append(f"> [!conflict] {text}")
             return claim
         case Supersede(block, claim):
-            places.setdefault(block, _Place()).superseded = _item(claim, citing)
+            stands = any(_item(claim, citing) == place.superseded for place in places.values())
             until, sources = citing.item(claim).day.isoformat(), citing.sources(claim.evidence)
             old = _BULLET.sub("", _CALLOUT.sub("", _raw(node, block), count=1), count=1)
             lines = _QUOTE.sub("", old).replace("\r\n", "\n").split("\n")
             quoted = "\n".join(f"> {line}".rstrip() for line in lines)[2:]
             ended = f"(until {until}) — {', '.join(link_to(source) for source in sources)}"
-            places[block].callouts.insert(0, f"> [!superseded] {quoted} {ended}")
+            callout, place = f"> [!superseded] {quoted} {ended}", places.setdefault(block, _Place())
+            if stands:
+                place.superseded = f"\n{callout}"
+            else:
+                place.superseded = _item(claim, citing)
+                place.callouts.insert(0, callout)
             return claim
         case _:
             assert_never(edit)
@@ -245,13 +261,13 @@ def _spliced(node: Node, places: dict[int, _Place]) -> bytes:
 def _replaced(raw: str, block: Block, place: _Place, source: bytes) -> str:
     """A block with its citations, then its callouts, then what is inserted behind it."""
     text = place.superseded or _with_citations(raw, place.cited)
-    is_item = block.kind == "item" or bool(place.superseded)
+    is_item = place.superseded.startswith("- ") if place.superseded else block.kind == "item"
     for callout in place.callouts:
         text += f"\n\n{callout}"
     if place.items:
         text += ("\n" if is_item and not place.callouts else "\n\n") + "\n".join(place.items)
     follows = source[block.span.end :].lstrip(b" \t")
-    needs_gap = bool(place.callouts or (place.items and not is_item)) and not re.match(
+    needs_gap = bool(place.callouts or place.superseded or (place.items and not is_item)) and not re.match(
         rb"\r?\n[ \t]*(?:\r?\n|\Z)|\Z", follows
     )
     return text + ("\n" if needs_gap else "")

@@ -1,23 +1,21 @@
-"""Event notes and the day's index: how events become Markdown, made and added to.
+"""Event notes: how events become Markdown, made and added to.
 
-Owns the form of ``daily/<date>/<slug>.md`` and of the generated part of ``daily/<date>.md``. Pure: bytes in, bytes out.
+Owns the form of what actions write into ``daily/<date>/<slug>.md``. Pure: bytes in, bytes out.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Final
 
+from reme.actions.origin import Origin
 from reme.actions.statements import Item, link_to, section_title, write_item
-from reme.markdown import Note, Span, parse, region, set_property, splice, with_region
+from reme.markdown import Note, Span, parse, set_property, splice
 from reme.paths import VaultPath
 from reme.reason import StatementKind
 
-__all__ = ["add_items", "day_index", "one_line", "with_frontmatter", "write_event"]
+__all__ = ["add_items", "with_frontmatter", "write_event"]
 
-INDEX_REGION: Final = "index"
 _KINDS: Final[tuple[StatementKind, ...]] = ("fact", "decision", "state", "procedure", "preference")
-_INDEX_LINE: Final = re.compile(r"^- \[\[(?P<path>[^\[\]|]+)\|")
 _CJK: Final = re.compile(r"[\u3400-\u9fff]")
 
 Cited = tuple[Item, str]
@@ -31,13 +29,14 @@ def write_event(
     session: str,
     dialogue: VaultPath,
     inherits: VaultPath | None,
+    origin: Origin,
     statements: Mapping[StatementKind, Sequence[Cited]],
 ) -> bytes:
     """A new event note."""
     fields = [f"source:: {link_to(dialogue)}"]
     if inherits is not None:
         fields.append(f"inherits:: {link_to(inherits)}")
-    head = with_frontmatter({"name": name, "description": description, "session_id": session})
+    head = with_frontmatter({"name": name, "description": description, "session_id": session, "origin": origin})
     return add_items(head + b"\n" + "\n".join(fields).encode("utf-8") + b"\n", statements)
 
 
@@ -83,30 +82,3 @@ def _add_lines(note: Note, data: bytes, kind: StatementKind, lines: list[str], *
 
 def _ended(data: bytes, newline: str) -> bytes:
     return data if not data or data.endswith(b"\n") else data + newline.encode()
-
-
-def day_index(data: bytes | None, day: date, notes: Mapping[VaultPath, tuple[str, str]]) -> bytes:
-    """The day's index with these notes in its generated region; what else it lists and what surrounds it stays.
-
-    Args:
-        data: The file as it is, None if absent.
-        day: The day.
-        notes: By path, name and description.
-    """
-    if data is None:
-        data = with_frontmatter({"name": day.isoformat(), "description": "What happened on this day"}) + b"\n"
-    listed: dict[str, str] = {}
-    for line in (region(data, INDEX_REGION) or b"").decode("utf-8", "replace").splitlines():
-        match = _INDEX_LINE.match(line)
-        if match:
-            listed[match["path"]] = line
-    for path, (name, description) in notes.items():
-        shown = re.sub(r"[\[\]|]+", " ", one_line(name)).strip()
-        listed[path] = f"- [[{path}|{shown}]] — {one_line(description)}".removesuffix(" — ")
-    content = "\n".join(listed[path] for path in sorted(listed))
-    return with_region(data, INDEX_REGION, content.encode("utf-8"))
-
-
-def one_line(text: str) -> str:
-    """A text on one line, without what would be read as a comment or a link."""
-    return " ".join(re.sub(r"<!--|-->|%%|\[\[|\]\]", " ", text).split())

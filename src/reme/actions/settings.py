@@ -5,7 +5,7 @@ Owns the settings' types and defaults. Where their values come from is not known
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from reme.reason import Bucket
 
@@ -35,10 +35,12 @@ class MemorySettings:
     Attributes:
         open_days: How many days back an event may be continued.
         open_events: How many events at most are offered for continuation.
+        messages_at_once: How many messages are learnt from in one step; a longer delivery takes several.
     """
 
     open_days: int = 7
     open_events: int = 12
+    messages_at_once: int = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class DreamSettings:
         scan_days: How many days back changed notes are looked for, the day itself counted.
         max_units: How many units one run integrates at most.
         candidates: How many nodes are offered as homes of a unit.
+        parallel: How many units are decided at once; they are committed one after the other.
+        mode: ``auto`` writes; ``propose`` leaves a proposal for a person or curator to accept or reject.
+        topics: How many topics a day's ``interests.yaml`` takes up at most.
+        topic_days: For how many days a topic is not taken up again.
+        resource_bytes: How large a resource may be to be read.
     """
 
     buckets: tuple[Bucket, ...] = BUCKET_PRESETS["three"]
@@ -58,6 +65,11 @@ class DreamSettings:
     scan_days: int = 2
     max_units: int = 5
     candidates: int = 10
+    parallel: int = 4
+    mode: Literal["auto", "propose"] = "auto"
+    topics: int = 3
+    topic_days: int = 7
+    resource_bytes: int = 65_536
 
 
 @dataclass(frozen=True, slots=True)

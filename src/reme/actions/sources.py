@@ -1,30 +1,51 @@
-"""What a dream reads: the changed daily notes of the last days, and how they have been read before.
+"""What a dream reads: changed daily notes, the resources behind them, and how they have been read before.
 
-Owns which notes count as sources and as changed.
+Owns which files count as sources and as changed. A daily note has changed if its words are not as they were when it
+was last digested. A resource is read once: when a changed daily note links it, or when no daily note does and it lies
+in a folder of the days looked at; only text, within a size limit.
 """
 
+import contextlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any, Final
+
+import yaml
 
 from reme.actions.ledger import Ledger
+from reme.actions.origin import Origin, as_origin, lowest, origin_of
 from reme.actions.statements import source_lines
-from reme.markdown import fingerprint, parse
-from reme.paths import VaultPath, is_markdown, parse_path, stem
+from reme.errors import InvalidInput
+from reme.markdown import Note, fingerprint, parse
+from reme.paths import VaultPath, is_markdown, parse_path, stem, suffix
 from reme.reason import SourceLine, SourceNote
 from reme.revision import Revision
+from reme.tools import Workspace
 from reme.vault import Vault
 
-__all__ = ["Source", "changed_sources"]
+__all__ = ["Source", "changed_resources", "changed_sources", "named_source", "read_again"]
+
+_TEXTS: Final = frozenset({".md", ".markdown", ".txt"})
+_METADATA: Final = ".meta.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A daily note as it was read, and what a reasoner sees of it."""
+    """A file as it was read, and what a reasoner sees of it.
+
+    Attributes:
+        fingerprint: Of its words: what tells a change that matters.
+        origin: How far it is to be trusted.
+        resources: The resources that it links.
+    """
 
     path: VaultPath
     revision: Revision
     fingerprint: str
     shown: SourceNote
+    origin: Origin
+    resources: tuple[VaultPath, ...] = ()
 
     def line(self, number: int) -> SourceLine | None:
         """The line with this number, if it was offered."""
@@ -37,16 +58,85 @@ def changed_sources(vault: Vault, ledger: Ledger, until: date, scan_days: int) -
     The day's index is not among them: it repeats what the notes say.
     """
     found: list[Source] = []
-    for back in range(scan_days - 1, -1, -1):
-        day = until - timedelta(days=back)
-        folder = parse_path(f"{vault.layout.daily}/{day.isoformat()}")
-        files = vault.scan(folder).files if vault.is_folder(folder) else ()
-        read = (_read(vault, ledger, stat.path, day) for stat in files if is_markdown(stat.path))
+    for day in _days(until, scan_days):
+        read = (_changed(vault, ledger, path, day) for path in _in(vault, vault.layout.daily, day) if is_markdown(path))
         found.extend(source for source in read if source is not None)
     return found
 
 
-def _read(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source | None:
+def changed_resources(
+    workspace: Workspace, ledger: Ledger, notes: Sequence[Source], until: date, scan_days: int, largest: int
+) -> list[Source]:
+    """Resources that these notes link, and those of the days up to ``until`` that no daily note links.
+
+    Args:
+        notes: The changed daily notes.
+        largest: How many bytes a resource may have.
+    """
+    vault, index = workspace.vault, workspace.index
+    linked = [path for note in notes for path in note.resources]
+    dropped = [path for day in _days(until, scan_days) for path in _in(vault, vault.layout.resource, day)]
+    loose = (
+        path for path in dropped if not any(vault.layer_of(edge.source) == "daily" for edge in index.links_to(path))
+    )
+    found: list[Source] = []
+    for path in dict.fromkeys([*linked, *loose]):
+        stat = vault.stat(path)
+        if stat is None or stat.size > largest or not _is_text(path):
+            continue
+        if (source := _changed(vault, ledger, path, _day_of(path) or until)) is not None:
+            found.append(source)
+    return found
+
+
+def read_again(vault: Vault, ledger: Ledger, paths: Iterable[VaultPath], until: date) -> list[Source]:
+    """These sources, as far as they are there and have changed since they were digested."""
+    found = (_changed(vault, ledger, path, _day_of(path) or until) for path in paths if vault.stat(path) is not None)
+    return [source for source in found if source is not None]
+
+
+def named_source(vault: Vault, ledger: Ledger, raw: str, until: date) -> list[Source]:
+    """One file that a caller names, if it has changed since it was digested.
+
+    Raises:
+        NotFound: If it is not there.
+        InvalidInput: If it is no source: neither a daily note nor text in ``resource/``.
+    """
+    path = vault.find(raw)
+    layer = vault.layer_of(path)
+    if not (layer == "daily" and is_markdown(path) and _day_of(path)) and not (layer == "resource" and _is_text(path)):
+        raise InvalidInput(
+            f"{path} is nothing to dream of",
+            hint="Name an event note in daily/<date>/, or a text in resource/.",
+            details={"path": path},
+        )
+    return read_again(vault, ledger, [path], until)
+
+
+def _days(until: date, count: int) -> list[date]:
+    return [until - timedelta(days=back) for back in range(min(count, until.toordinal()) - 1, -1, -1)]
+
+
+def _in(vault: Vault, layer: str, day: date) -> list[VaultPath]:
+    folder = parse_path(f"{layer}/{day.isoformat()}")
+    return [stat.path for stat in vault.scan(folder).files] if vault.is_folder(folder) else []
+
+
+def _day_of(path: VaultPath) -> date | None:
+    """The day of the folder that a file lies in."""
+    for part in path.split("/")[:-1]:
+        try:
+            return date.fromisoformat(part)
+        except ValueError:
+            continue
+    return None
+
+
+def _is_text(path: VaultPath) -> bool:
+    return suffix(path).lower() in _TEXTS
+
+
+def _changed(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source | None:
     file = vault.read(path)
     note = parse(file.data)
     mark = fingerprint(note)
@@ -55,4 +145,32 @@ def _read(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source | 
         return None
     lines = source_lines(note, day, ledger.taken.get(path, frozenset()))
     name, description = note.properties.get("name") or stem(path), note.properties.get("description") or ""
-    return Source(path, file.revision, mark, SourceNote(str(name), str(description), day, lines))
+    shown = SourceNote(str(name), str(description), day, lines)
+    resources = () if vault.layer_of(path) == "resource" else _resources(vault, note)
+    return Source(path, file.revision, mark, shown, _origin(vault, path, note), resources)
+
+
+def _resources(vault: Vault, note: Note) -> tuple[VaultPath, ...]:
+    inside = f"{vault.layout.resource}/"
+    found: list[VaultPath] = []
+    for link in note.links:
+        with contextlib.suppress(InvalidInput):
+            if link.target.startswith(inside):
+                found.append(parse_path(link.target))
+    return tuple(dict.fromkeys(found))
+
+
+def _origin(vault: Vault, path: VaultPath, note: Note) -> Origin:
+    """What a daily note says of itself, else a person's; what a resource's metadata says, else the web's."""
+    if vault.layer_of(path) != "resource":
+        return origin_of(note, "person")
+    stated = origin_of(note, "person")
+    try:
+        metadata: Any = yaml.safe_load(vault.bytes_of(VaultPath(f"{path}{_METADATA}")) or b"")
+    except yaml.YAMLError:
+        return "web"
+    match metadata:
+        case {"origin": beside}:
+            return lowest((stated, as_origin(beside) or "web"))
+        case _:
+            return "web"

@@ -30,6 +30,7 @@ _UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"<!--|%%|```|~~~|\$\$"), "it would open a comment, a fence or a formula"),
     (re.compile(r"^\s*(?:[-*+>#|<]|\d{1,9}[.)]\s|\[[ xX]\])"), "it begins like a block of Markdown"),
     (_FIELD, "it begins like a field"),
+    (re.compile(r"[\[(]\s*[^\W\d][\w-]*::(?=\s|!?\[\[|$)"), "it has a field in it"),
 )
 _TITLES: Final[dict[StatementKind, tuple[str, str]]] = {
     "fact": ("Facts", "事实"),

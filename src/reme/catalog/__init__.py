@@ -5,11 +5,12 @@ Owns entries, validation of arguments and the JSON form of results. Knows no fac
 
 from reme.catalog.builtin import add_tools
 from reme.catalog.contract import as_json, input_schema, output_schema, valid_arguments
-from reme.catalog.operation import EVERYONE, Catalog, Cost, Effects, Group, Operation, Parameter, nearest
+from reme.catalog.operation import EVERYONE, Catalog, Content, Cost, Effects, Group, Operation, Parameter, nearest
 
 __all__ = [
     "EVERYONE",
     "Catalog",
+    "Content",
     "Cost",
     "Effects",
     "Group",

@@ -1,7 +1,7 @@
 """The table of tools: one entry for each operation that needs no thought, over the function that carries it out."""
 
 from reme import tools
-from reme.catalog.operation import Catalog, Operation
+from reme.catalog.operation import Catalog, Content, Operation
 
 __all__ = ["add_tools"]
 
@@ -21,6 +21,9 @@ def add_tools(catalog: Catalog) -> None:
         Operation("copy", "files", tools.copy, "write", tools.copy_text),
         Operation("delete", "files", tools.delete, "destructive", tools.delete_text),
         Operation("stat", "files", tools.stat, "read", tools.stat_text),
+        Operation("upload", "files", tools.upload, "write", tools.uploaded_text, positional=("name",), idempotent=True),
+        Operation("download", "files", tools.download, "read", tools.download_text, content=_content),
+        Operation("read_image", "files", tools.read_image, "read", tools.picture_text, content=_content),
         Operation(
             "frontmatter_read", "properties", tools.frontmatter_read, "read", tools.properties_text, positional=("key",)
         ),
@@ -33,6 +36,22 @@ def add_tools(catalog: Catalog) -> None:
             idempotent=True,
         ),
         Operation("frontmatter_delete", "properties", tools.frontmatter_delete, "destructive", tools.written_text),
+        Operation(
+            "daily_create", "daily", tools.daily_create, "write", tools.written_text, positional=("description",)
+        ),
+        Operation("daily_list", "daily", tools.daily_list, "read", tools.daily_list_text, positional=("day",)),
+        Operation("daily_read", "daily", tools.daily_read, "read", tools.read_text, positional=("event",)),
+        Operation("daily_write", "daily", tools.daily_write, "write", tools.written_text, positional=("content",)),
+        Operation("daily_status", "daily", tools.daily_status, "read", tools.daily_status_text, positional=("day",)),
+        Operation(
+            "daily_reindex",
+            "daily",
+            tools.daily_reindex,
+            "write",
+            tools.daily_reindex_text,
+            positional=("day",),
+            idempotent=True,
+        ),
         Operation("log", "review", tools.log, "read", tools.log_text),
         Operation("show", "review", tools.show, "read", tools.show_text),
         Operation("undo", "review", tools.undo, "destructive", tools.undo_text),
@@ -42,3 +61,7 @@ def add_tools(catalog: Catalog) -> None:
         ),
         Operation("reindex", "index", tools.reindex, "read", tools.reindex_text, tool=False, cost="slow"),
     )
+
+
+def _content(result: tools.Download | tools.Picture) -> Content:
+    return Content(result.media_type, result.data)

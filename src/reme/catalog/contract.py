@@ -66,7 +66,7 @@ def _accept(parameter: Parameter, value: object) -> tuple[Any, str]:
     if isinstance(value, str) and value.isprintable() and parameter.takes_any_text:
         return value, ""  # so that the commonest calls need not load pydantic
     if not _is_unicode(value):
-        return None, f"{parameter.name} is not valid Unicode text"
+        return None, f"{parameter.name}: {_short(value)} is not acceptable: it is not valid Unicode text"
     from pydantic import ValidationError
 
     try:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from reme.errors import InvalidInput
 from reme.vault import Role
 
-__all__ = ["EVERYONE", "Catalog", "Cost", "Effects", "Group", "Operation", "Parameter", "nearest"]
+__all__ = ["EVERYONE", "Catalog", "Content", "Cost", "Effects", "Group", "Operation", "Parameter", "nearest"]
 
 Effects = Literal["read", "write", "destructive"]
 Cost = Literal["cheap", "slow", "model"]
@@ -92,6 +92,14 @@ def _marks(annotation: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """Bytes of some kind: ``data`` in base64."""
+
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """A thing that ReMe can be asked to do, on every face alike.
 
@@ -110,6 +118,7 @@ class Operation:
         cost: How long it may take.
         reasons: Whether it takes the reasoner.
         findings: Whether a result is an answer that a script should stop at, as a check's is that found something.
+        content: The bytes that a result is about, where it is about bytes: its ``data`` then says the same in base64.
     """
 
     name: str
@@ -124,6 +133,7 @@ class Operation:
     cost: Cost = "cheap"
     reasons: bool = False
     findings: Callable[[Any], bool] | None = None
+    content: Callable[[Any], Content] | None = None
 
     @property
     def summary(self) -> str:

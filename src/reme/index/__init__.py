@@ -6,6 +6,7 @@ the vault.
 
 from pathlib import Path
 
+from reme.index.embed import Embedded, TextEmbedder, embed
 from reme.index.port import Index
 from reme.index.rows import (
     ANY,
@@ -26,8 +27,9 @@ from reme.index.rows import (
     Status,
     Step,
     StoredChunk,
+    Unembedded,
 )
-from reme.index.scan import Refreshed, rebuild, refresh
+from reme.index.scan import Refreshed, rebuild, refresh, refresh_paths
 from reme.vault import Layout
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "ChunkTokens",
     "Direction",
     "Edge",
+    "Embedded",
     "FileProblem",
     "Filter",
     "Format",
@@ -51,9 +54,13 @@ __all__ = [
     "Status",
     "Step",
     "StoredChunk",
+    "TextEmbedder",
+    "Unembedded",
+    "embed",
     "open_index",
     "rebuild",
     "refresh",
+    "refresh_paths",
 ]
 
 _TIMEOUT_S = 10.0

@@ -25,6 +25,7 @@ from reme.index.rows import (
     Status,
     Step,
     StoredChunk,
+    Unembedded,
 )
 from reme.markdown import Names
 from reme.paths import VaultPath
@@ -186,8 +187,16 @@ class Index(Protocol):
         """
         ...
 
-    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkTokens]:
-        """These chunks and those within so many places of them in the same file, in the order of files and places."""
+    def around(
+        self, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None = None
+    ) -> list[ChunkTokens]:
+        """These chunks and those within so many places of them in the same file, in the order of files and places.
+
+        Args:
+            keys: The chunks.
+            distance: How many places.
+            among: Where given, the tokens of neighbours that are not among these are not read, and empty.
+        """
         ...
 
     def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
@@ -196,6 +205,41 @@ class Index(Protocol):
 
     def chunks(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:
         """Chunks to show."""
+        ...
+
+    # Vectors
+
+    def model(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder that the vectors are of, or None if there are no vectors."""
+        ...
+
+    def use_model(self, name: str, dim: int) -> None:
+        """Forget all vectors unless they are of this embedder."""
+        ...
+
+    def unembedded(self) -> list[ChunkKey]:
+        """The chunks that have text and no vector: of the file modified last first."""
+        ...
+
+    def to_embed(self, keys: Sequence[ChunkKey]) -> list[Unembedded]:
+        """What of these chunks is to be embedded; what has come to have a vector, or is gone, is left out."""
+        ...
+
+    def put_vectors(self, vectors: Sequence[tuple[ChunkKey, str, bytes | None]]) -> None:
+        """Give chunks their vectors, which are kept by the hash of what they are of.
+
+        Args:
+            vectors: Chunk, hash, and float32 numbers of unit length, as many as ``use_model`` has said; None for a
+                vector that is known already. A chunk that is gone, or of another hash by now, is passed over.
+        """
+        ...
+
+    def nearest(self, vector: bytes, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The chunks whose vectors have the greatest cosine with this one (float32), among those wanted, best first."""
+        ...
+
+    def cosines(self, vector: bytes, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
+        """The exact cosine (but for half precision) of each of these chunks that has a vector."""
         ...
 
     # Changes

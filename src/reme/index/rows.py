@@ -35,6 +35,7 @@ __all__ = [
     "Status",
     "Step",
     "StoredChunk",
+    "Unembedded",
 ]
 
 Format = Literal["note", "text", "dialogue", "binary", "unreadable"]
@@ -212,8 +213,7 @@ class Step(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A file one link away: a line of a directory, without its text.
 
     Attributes:
@@ -290,10 +290,13 @@ class ChunkTokens(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What ranking needs of a file besides its chunks; ``inlinks`` as ``Index.inlinks`` counts them."""
+    """What ranking and hits need of a file besides its chunks; ``inlinks`` as ``Index.inlinks`` counts them."""
 
     path: VaultPath
     layer: Layer
+    name: str
+    description: str
+    date: str | None
     mtime_ns: int
     chunks: int
     inlinks: int
@@ -309,6 +312,22 @@ class StoredChunk:
     text: str
     speaker: str | None
     date: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A chunk without a vector.
+
+    Attributes:
+        hash: Identity of ``text``.
+        text: What its vector shall be of: headings and text.
+        known: Whether the vector of that text is there already.
+    """
+
+    key: ChunkKey
+    hash: str
+    text: str
+    known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +348,8 @@ class Status:
         position: Grows with every applied batch.
         files: Files known, of which ``notes`` are Markdown.
         unresolved: Links whose target is no file.
+        embedded: Chunks that have a vector.
+        model: Name of the embedder that the vectors are of, or empty.
         bytes: Size of the store.
         rebuilt: Why the store had to be built anew since it was opened, or empty.
     """
@@ -340,5 +361,7 @@ class Status:
     links: int
     unresolved: int
     problems: int
+    embedded: int
+    model: str
     bytes: int
     rebuilt: str

@@ -4,11 +4,11 @@ Owns what counts as changed and in what batches changes are applied. Knows no st
 vault. A file that cannot be read is recorded as a problem and tried again next time; it never stops the others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reme.errors import NotFound, ReMeError, Unavailable
+from reme.errors import NotFound, Refused, ReMeError, Unavailable
 from reme.index.port import Index, Writer
 from reme.index.project import Projector
 from reme.index.rows import Entry, FileProblem, IndexDamaged, Stamp
@@ -16,7 +16,7 @@ from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault import Stat, Vault
 
-__all__ = ["Refreshed", "rebuild", "refresh"]
+__all__ = ["Refreshed", "rebuild", "refresh", "refresh_paths"]
 
 _BATCH_FILES: Final = 1_000
 _BATCH_BYTES: Final = 32_000_000
@@ -83,6 +83,39 @@ def rebuild(index: Index, vault: Vault) -> Refreshed:
     """Throw away what the index holds and read every file."""
     index.clear()
     return _refresh(index, vault, deep=True)
+
+
+def refresh_paths(index: Index, vault: Vault, paths: Iterable[VaultPath]) -> Refreshed:
+    """Bring the index up to some files, in one batch: read each whatever its size and times say, or forget it.
+
+    The rest of the vault is left alone, and so is what is skipped.
+
+    Args:
+        index: The index.
+        vault: The vault that it is of.
+        paths: Files that belong to the vault, as a scan or the index itself has told.
+
+    Raises:
+        Unavailable: If the store cannot be written.
+    """
+    projector = Projector(index.layout, index.settings)
+    tally = _Tally()
+    with index.writing(settle=True) as writer:
+        for path in dict.fromkeys(paths):
+            stat = _stat(vault, path)
+            if stat is not None:
+                _update(writer, vault, projector, stat, True, tally)
+            elif (stamp := writer.stamp(path)) is not None:
+                _remove(writer, {path: stamp}, tally)
+    return tally.result(0)
+
+
+def _stat(vault: Vault, path: VaultPath) -> Stat | None:
+    """What there is of a file; nothing if it has become a link to elsewhere."""
+    try:
+        return vault.stat(path)
+    except Refused:
+        return None
 
 
 def _refresh(index: Index, vault: Vault, deep: bool) -> Refreshed:

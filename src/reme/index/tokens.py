@@ -15,10 +15,11 @@ __all__ = ["INNER_PUNCTUATION", "Tokenizer", "Tokens"]
 INNER_PUNCTUATION: Final = "_-./+#"
 """ASCII characters besides letters and digits that a token may have inside."""
 
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _LONGEST_TOKEN: Final = 64
 _LONGEST_QUERY: Final = 8_192
 _MEMO_SIZE: Final = 200_000
+_AROUND_WORDS: Final = ".,;:!?()[]\"'*"
 
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -57,21 +58,21 @@ class Tokens(NamedTuple):
 
 
 class _Memo(dict[str, str]):
-    """Word → its tokens, computed once; words recur. Emptied when it has grown too large."""
+    """What stands between white space → its tokens, computed once; words recur. Emptied when it is too large."""
 
     def __init__(self, compute: Callable[[str], str]) -> None:
         super().__init__()
         self._compute = compute
 
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MEMO_SIZE:
-            self.clear()
-        self[word] = tokens = self._compute(word)
+    def __missing__(self, piece: str) -> str:
+        bare = piece.strip(_AROUND_WORDS)
+        known = bare != piece and bare.isascii() and bare.isalpha()
+        tokens = self[bare] if known else self._compute(piece)
+        if len(piece) <= _LONGEST_TOKEN:
+            if len(self) >= _MEMO_SIZE:
+                self.clear()
+            self[piece] = tokens
         return tokens
-
-    def of(self, words: list[str]) -> list[str]:
-        """The tokens of those words that have any."""
-        return list(filter(None, map(self.__getitem__, words)))
 
 
 class Tokenizer:
@@ -86,8 +87,8 @@ class Tokenizer:
         import Stemmer
 
         self._stem: Callable[[str], str] = cast("Any", Stemmer).Stemmer("english").stemWord
-        self._words = _Memo(lambda word: self._spaced(word, _ENGLISH_STOP))
-        self._all_words = _Memo(lambda word: self._spaced(word, frozenset()))
+        self._pieces = _Memo(lambda piece: self._spaced(piece, _ENGLISH_STOP))
+        self._all_pieces = _Memo(lambda piece: self._spaced(piece, frozenset()))
         self._cut: Callable[[str], list[str]] | None = None
 
     @staticmethod
@@ -104,23 +105,34 @@ class Tokenizer:
             text: The text.
             keep_stopwords: For names: a note may be called *The Who*.
         """
-        memo = self._all_words if keep_stopwords else self._words
+        memo = self._all_pieces if keep_stopwords else self._pieces
         if text.isascii():
-            found = memo.of(_ASCII_WORD.findall(text))
+            found = [tokens for piece in text.split() if (tokens := memo[piece])]
             return Tokens("".join(found), len(found))
-        text = unicodedata.normalize("NFKC", text)
         parts: list[str] = []
-        length = position = 0
-        for run, is_han, start, end in _runs(text):
-            if start > position:
-                parts.extend(memo.of(_WORD.findall(text, position, start)))
-            tokens = self._han(run, keep_stopwords) if is_han else _pairs(run)
-            if tokens:
-                parts.append(f" {'  '.join(tokens)} ")
-                length += (len(run) - 1) // 2  # a pair is about a word; the run itself counts as one part
+        further = 0
+        for piece in unicodedata.normalize("NFKC", text).split():
+            if piece.isascii() or not _WIDE.search(piece):
+                if tokens := memo[piece]:
+                    parts.append(tokens)
+            else:
+                further += self._mixed(piece, parts, keep_stopwords)
+        return Tokens("".join(parts), len(parts) + further)
+
+    def _mixed(self, piece: str, parts: list[str], keep_stopwords: bool) -> int:
+        """Append the tokens of text without white space in which scripts meet; returns how many words more it is."""
+        stop: frozenset[str] = frozenset() if keep_stopwords else _ENGLISH_STOP
+        further = position = 0
+        for run, is_han, start, end in _runs(piece):
+            if start > position and (tokens := self._spaced(piece[position:start], stop)):
+                parts.append(tokens)
+            if found := self._han(run, keep_stopwords) if is_han else _pairs(run):
+                parts.append(f" {'  '.join(found)} ")
+                further += (len(run) - 1) // 2  # a pair is about a word; the run itself counts as one part
             position = end
-        parts.extend(memo.of(_WORD.findall(text, position)))
-        return Tokens("".join(parts), length + len(parts))
+        if tokens := self._spaced(piece[position:], stop):
+            parts.append(tokens)
+        return further
 
     def query(self, text: str) -> tuple[str, ...]:
         """The distinct tokens to look for, in order; stop-words only where there is nothing else.
@@ -132,12 +144,11 @@ class Tokenizer:
         return self._query(text, keep_stopwords=False) or self._query(text, keep_stopwords=True)
 
     def _query(self, text: str, keep_stopwords: bool) -> tuple[str, ...]:
-        memo = self._all_words if keep_stopwords else self._words
+        stop: frozenset[str] = frozenset() if keep_stopwords else _ENGLISH_STOP
         found: dict[str, None] = {}
         position = 0
         for run, is_han, start, end in _runs(text):
-            for word in _WORD.findall(text, position, start):
-                found.update(dict.fromkeys(memo[word].split()))
+            found.update(dict.fromkeys(self._spaced(text[position:start], stop).split()))
             position = end
             if len(run) == 1:
                 found.update(dict.fromkeys(run if keep_stopwords or run not in _CHINESE_STOP else ""))
@@ -145,8 +156,7 @@ class Tokenizer:
                 found.update(dict.fromkeys(self._han_words(run, keep_stopwords)))
             else:
                 found.update(dict.fromkeys(_pairs(run)))
-        for word in _WORD.findall(text, position):
-            found.update(dict.fromkeys(memo[word].split()))
+        found.update(dict.fromkeys(self._spaced(text[position:], stop).split()))
         return tuple(found)
 
     def _han(self, run: str, keep_stopwords: bool) -> list[str]:
@@ -166,8 +176,10 @@ class Tokenizer:
             found += [run[i : i + 2] for i in range(len(run) - 1)]
         return found if keep_stopwords else [word for word in found if word not in _CHINESE_STOP]
 
-    def _spaced(self, word: str, stop: frozenset[str]) -> str:
-        return "".join(f" {token} " for token in self._expand(word, stop))
+    def _spaced(self, text: str, stop: frozenset[str]) -> str:
+        """The tokens of a text without wide scripts, each between two spaces."""
+        words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+        return "".join([f" {token} " for word in words for token in self._expand(word, stop)])
 
     def _expand(self, word: str, stop: frozenset[str]) -> tuple[str, ...]:
         """The tokens of one word: itself, and its parts where it has some."""

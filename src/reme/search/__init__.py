@@ -4,9 +4,19 @@ Owns every formula of ranking. Read-only. Must not know stores, models or faces.
 """
 
 from reme.search.query import search
-from reme.search.result import Evidence, Hit, HitChunk, Linked, SearchResult, search_text
+from reme.search.result import (
+    Evidence,
+    ExplainedChunk,
+    Explanation,
+    Hit,
+    HitChunk,
+    Linked,
+    SearchResult,
+    search_text,
+)
 from reme.search.scope import filter_of
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, MAX_TRAVERSED, SearchSettings
+from reme.search.signals import Signals
 from reme.search.traverse import Reached, TraversedEdge, TraverseResult, traverse, traverse_text
 
 __all__ = [
@@ -14,12 +24,15 @@ __all__ = [
     "MAX_LIMIT",
     "MAX_TRAVERSED",
     "Evidence",
+    "ExplainedChunk",
+    "Explanation",
     "Hit",
     "HitChunk",
     "Linked",
     "Reached",
     "SearchResult",
     "SearchSettings",
+    "Signals",
     "TraverseResult",
     "TraversedEdge",
     "filter_of",

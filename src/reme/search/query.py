@@ -4,7 +4,6 @@ Owns the order of the stages. Read-only; knows neither the store nor any model.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -12,29 +11,21 @@ from typing import Final, NamedTuple
 
 from reme.clock import Clock
 from reme.errors import InvalidInput
-from reme.index import (
-    ChunkTokens,
-    Filter,
-    Index,
-    IndexDamaged,
-    IndexedNote,
-    KeywordStatistics,
-    Standing,
-    StoredChunk,
-    refresh,
-)
-from reme.paths import fold
+from reme.index import ChunkTokens, Index, IndexDamaged, Standing, StoredChunk, refresh
+from reme.models import Embedder
+from reme.paths import VaultPath
 from reme.search.expand import expand
-from reme.search.result import Evidence, Hit, HitChunk, SearchResult
+from reme.search.legs import Found, find
+from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, SearchResult, marks_of
 from reme.search.scope import filter_of, within
-from reme.search.score import Factors, choosing_terms, context, coverages, factors
+from reme.search.score import Factors, context, factors, idf
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, SearchSettings
+from reme.search.signals import NO_SIGNALS, Signals, Standpoint
 from reme.vault import Layer, Vault
 
 __all__ = ["search"]
 
-_FEWEST_CANDIDATES: Final = 50
-_MOST_CANDIDATES: Final = 200
+_SEEDS: Final = 3
 
 
 def search(
@@ -55,6 +46,12 @@ def search(
     expand_depth: int | None = None,
     max_links_per_direction: int | None = None,
     expand_path_budget: int | None = None,
+    query_rewrite: str | None = None,
+    include_archived: bool = False,
+    weights: Mapping[str, float] | None = None,
+    explain: bool = False,
+    embedder: Embedder | None = None,
+    signals: Signals | None = None,
     vault: Vault | None = None,
 ) -> SearchResult:
     """The nodes that answer a query best. Nothing in the query is syntax.
@@ -72,11 +69,18 @@ def search(
         start_date: Only nodes (and turns of dialogues) of this day, ``YYYY-MM-DD``, or later; a node without a date has
             that of its last modification.
         end_date: Only those of this day or earlier.
-        min_score: Only scores from here on; the scale is that of ``Evidence.score``.
+        min_score: Only scores from here on; the scale is that of ``Evidence.score``: 1 is about every word of the
+            query in a chunk, or as much likeness; with ``rrf``, 1/60 is about the first place.
         top_chunks_per_path: Most chunks a node.
         expand_depth: How many links away neighbours are listed, 0 to ``MAX_DEPTH``.
         max_links_per_direction: Most neighbours of one node in one direction.
         expand_path_budget: Most neighbours in all.
+        query_rewrite: What the vector leg looks for instead of the query, such as an answer that might stand there.
+        include_archived: Whether the archive is searched too; also by naming its layer or a path in it.
+        weights: Of the legs ``vector`` and ``keyword``, relative to each other; 0 turns a leg off.
+        explain: Whether to tell how the result came about.
+        embedder: What the index's vectors are of; without it, words alone decide, and the result says so.
+        signals: What is known of communities.
         vault: Where given, nodes whose file is gone are left out, and a damaged index is built anew at once.
 
     Raises:
@@ -97,10 +101,12 @@ def search(
     )
     if math.isnan(min_score):
         raise InvalidInput("min_score must be a number", details={"field": "min_score"})
+    chosen = _weighted(chosen, weights or {})
+    known = signals.at(clock.now()) if signals else NO_SIGNALS
 
     def answer() -> SearchResult:
         with index.snapshot():
-            unsearched: frozenset[Layer] = frozenset(x for x, weight in settings.layer_weights.items() if weight <= 0)
+            unsearched = _unsearched(settings, include_archived, paths, index)
             wanted = filter_of(
                 index,
                 clock,
@@ -112,7 +118,8 @@ def search(
                 start_date=start_date,
                 end_date=end_date,
             )
-            return _answer(index, clock, chosen, query, wanted, limit, min_score, vault)
+            found = find(index, chosen, query, query_rewrite or query, wanted, limit, embedder)
+            return _answer(index, clock, chosen, found, known, limit, min_score, vault, explain)
 
     try:
         return answer()
@@ -127,82 +134,72 @@ def _or(given: int | None, default: int) -> int:
     return default if given is None else given
 
 
+def _weighted(settings: SearchSettings, weights: Mapping[str, float]) -> SearchSettings:
+    """The settings with other weights of the legs."""
+    for leg, weight in weights.items():
+        if leg not in ("vector", "keyword"):
+            hint = "Legs are: vector, keyword."
+            raise InvalidInput(f"there is no leg {leg!r}", hint=hint, details={"field": "weights"})
+        if not 0 <= weight < math.inf:
+            raise InvalidInput("a weight must be a number from 0 on", details={"field": "weights"})
+    if not weights:
+        return settings
+    vector, keyword = weights.get("vector", 1.0), weights.get("keyword", 1.0)
+    if not vector + keyword:
+        raise InvalidInput("one leg must have a weight", details={"field": "weights"})
+    return replace(
+        settings,
+        vector_share=vector / (vector + keyword),
+        vector_weight=vector / (vector + keyword),
+        text_weight=keyword / (vector + keyword),
+    )
+
+
+def _unsearched(
+    settings: SearchSettings, include_archived: bool, paths: Sequence[str], index: Index
+) -> frozenset[Layer]:
+    """The layers that are searched only where they are asked for."""
+    unsearched: set[Layer] = {layer for layer, weight in settings.layer_weights.items() if weight <= 0}
+    named = any(index.layout.layer_of(VaultPath(f"{path.strip('/')}/x")) == "archive" for path in paths)
+    if not (include_archived or named):
+        unsearched.add("archive")
+    return frozenset(unsearched)
+
+
 def _answer(
     index: Index,
     clock: Clock,
     settings: SearchSettings,
-    query: str,
-    wanted: Filter,
+    found: Found,
+    signals: Standpoint,
     limit: int,
     min_score: float,
     vault: Vault | None,
+    explain: bool,
 ) -> SearchResult:
-    legs = {"keyword": "used", "vector": "no embedder"}
-    terms = index.terms(query)
-    statistics = index.statistics(terms)
-    keys = _candidates(index, terms, statistics, wanted, limit, settings)
-    if not keys:
-        return SearchResult(query, (), legs=legs)
-    chunks = [chunk for chunk in index.around(keys, len(settings.near)) if _in_time(chunk, wanted)]
-    standings = index.standings(sorted({chunk.note for chunk in chunks}))
-    own = coverages(chunks, terms, statistics, _named_speakers(chunks, query), settings)
+    chunks, own = found.chunks, found.own
+    standings = index.standings(sorted({chunk.note for chunk in chunks})) if chunks else {}
+    scores = own
     if settings.fusion == "context":
         scores = context(chunks, own, {note: standing.chunks for note, standing in standings.items()}, settings)
-    else:
-        ranks = {key: rank for rank, key in enumerate(keys, 1)}
-        scores = [_reciprocal(ranks.get(chunk.key), settings) for chunk in chunks]
-    found = [node for node in _nodes(clock, chunks, scores, standings, settings) if node.score >= min_score]
-    there = (node for node in found if vault is None or vault.exists(node.standing.path))
+    nodes = [node for node in _nodes(clock, chunks, scores, standings, signals, settings) if node.score >= min_score]
+    there = (node for node in nodes if vault is None or vault.exists(node.standing.path))
     shown = list(islice(there, limit))
     best = {node.note: node.chunks[: settings.top_chunks_per_path] for node in shown}
-    rows = index.rows_of([node.standing.path for node in shown])
-    texts = index.chunks([chunks[i].key for positions in best.values() for i in positions])
+    texts = index.chunks([chunks[i].key for positions in best.values() for i in positions]) if shown else {}
     hits: list[Hit] = []
     for node in shown:
         cut = [(texts[chunks[i].key], scores[i]) for i in best[node.note] if chunks[i].key in texts]
-        evidence = _evidence(node, scores[node.chunks[0]], own[node.chunks[0]])
-        hits.append(_hit(rows[node.standing.path], evidence, cut, settings))
-    return SearchResult(query, expand(index, hits, settings), truncated=len(found) > limit == len(shown), legs=legs)
-
-
-def _candidates(
-    index: Index,
-    terms: Sequence[str],
-    statistics: KeywordStatistics,
-    wanted: Filter,
-    limit: int,
-    settings: SearchSettings,
-) -> list[int]:
-    """The best matches of the rarer terms; of all of them if a filter leaves too few."""
-    most = min(_MOST_CANDIDATES, max(_FEWEST_CANDIDATES, limit * 5))
-    chosen = choosing_terms(terms, statistics, settings)
-    keys = index.candidates(chosen, wanted, most, settings.column_weights)
-    if len(keys) < limit:
-        occurring = [term for term in terms if statistics.frequencies[term]]
-        if len(occurring) > len(chosen):
-            further = index.candidates(occurring[: settings.most_terms], wanted, most, settings.column_weights)
-            keys = list(dict.fromkeys((*keys, *further)))
-    return keys
-
-
-def _in_time(chunk: ChunkTokens, wanted: Filter) -> bool:
-    if chunk.date is None:
-        return True
-    return not (wanted.start_date and chunk.date < wanted.start_date) and not (
-        wanted.end_date and chunk.date > wanted.end_date
+        hits.append(_hit(node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
+    return SearchResult(
+        query=found.query,
+        hits=expand(index, hits, settings) if hits else (),
+        truncated=len(nodes) > limit == len(shown),
+        legs=found.legs,
+        warnings=(*found.warnings, *signals.warnings),
+        signals_freshness=dict(signals.freshness),
+        explanation=_explanation(settings, found, scores, shown, best, texts) if explain else None,
     )
-
-
-def _reciprocal(rank: int | None, settings: SearchSettings) -> float:
-    return 0.0 if rank is None else settings.text_weight / (settings.rrf_k + rank)
-
-
-def _named_speakers(chunks: Sequence[ChunkTokens], query: str) -> frozenset[str]:
-    """The speaker whom the query names, if it names exactly one of those who speak here."""
-    speakers = {chunk.speaker for chunk in chunks if chunk.speaker}
-    asked = fold(query)
-    named = frozenset(speaker for speaker in speakers if re.search(rf"(?<!\w){re.escape(fold(speaker))}(?!\w)", asked))
-    return named if len(named) == 1 else frozenset()
 
 
 class _Node(NamedTuple):
@@ -220,51 +217,101 @@ def _nodes(
     chunks: Sequence[ChunkTokens],
     scores: Sequence[float],
     standings: Mapping[int, Standing],
+    signals: Standpoint,
     settings: SearchSettings,
 ) -> list[_Node]:
     """Chunks grouped by node, nodes by score."""
     groups: dict[int, list[int]] = {}
-    for i, chunk in enumerate(chunks):
-        if scores[i] > 0:
-            groups.setdefault(chunk.note, []).append(i)
+    for i in sorted((i for i, score in enumerate(scores) if score > 0), key=lambda i: -scores[i]):
+        groups.setdefault(chunks[i].note, []).append(i)
+    near = _near_the_best(groups, standings, signals.communities)
     now = int(clock.now().timestamp() * 1e9)
     nodes: list[_Node] = []
     for note, positions in groups.items():
         standing = standings[note]
-        positions.sort(key=lambda i: -scores[i])
-        multiplied = factors(standing, now, settings)
+        in_community = signals.communities.get(standing.path) in near if signals.communities else None
+        multiplied = factors(standing, now, in_community, settings)
         nodes.append(_Node(scores[positions[0]] * multiplied.product, note, standing, multiplied, positions))
     nodes.sort(key=lambda node: (-node.score, node.standing.path))
     return nodes
 
 
-def _evidence(node: _Node, base: float, keyword: float) -> Evidence:
+def _near_the_best(
+    groups: Mapping[int, Sequence[int]], standings: Mapping[int, Standing], communities: Mapping[str, str | int]
+) -> frozenset[str | int]:
+    """The communities of the nodes of the best chunks; groups come in the order of their best chunks."""
+    if not communities:
+        return frozenset()
+    seeds = (standings[note].path for note in islice(groups, _SEEDS))
+    return frozenset(communities[path] for path in seeds if path in communities)
+
+
+def _evidence(node: _Node, base: float, found: Found) -> Evidence:
     multiplied = node.factors
+    best = node.chunks[0]
     return Evidence(
         score=node.score,
         base=base,
-        keyword=keyword,
+        keyword=found.keyword[best],
+        vector=found.vector[best],
         centrality=multiplied.centrality,
+        community=multiplied.community,
         recency=multiplied.recency,
         layer=multiplied.layer,
         inlinks=node.standing.inlinks,
     )
 
 
-def _hit(
-    note: IndexedNote, evidence: Evidence, cut: Sequence[tuple[StoredChunk, float]], settings: SearchSettings
-) -> Hit:
-    surfaced = settings.surface_node
+def _hit(node: _Node, evidence: Evidence, cut: Sequence[tuple[StoredChunk, float]], settings: SearchSettings) -> Hit:
+    standing, surfaced = node.standing, settings.surface_node
     return Hit(
-        path=note.path,
-        layer=note.layer,
-        name=note.name if surfaced else "",
-        description=note.description if surfaced else "",
-        date=note.date,
+        path=standing.path,
+        layer=standing.layer,
+        name=standing.name if surfaced else "",
+        description=standing.description if surfaced else "",
+        date=standing.date,
         score=evidence.score,
         evidence=evidence,
         chunks=tuple(
-            HitChunk(text.line, text.end_line, text.trail, text.text, score, text.speaker, text.date)
+            HitChunk(
+                text.line, text.end_line, text.trail, text.text, score, text.speaker, text.date, marks_of(text.text)
+            )
             for text, score in cut
         ),
+    )
+
+
+def _explanation(
+    settings: SearchSettings,
+    found: Found,
+    scores: Sequence[float],
+    shown: Sequence[_Node],
+    best: Mapping[int, Sequence[int]],
+    texts: Mapping[int, StoredChunk],
+) -> Explanation:
+    statistics = found.statistics
+    explained = [
+        ExplainedChunk(
+            path=node.standing.path,
+            line=texts[key].line,
+            keyword_rank=found.keyword_ranks.get(key),
+            vector_rank=found.vector_ranks.get(key),
+            keyword=found.keyword[i],
+            cosine=found.cosines.get(key),
+            own=found.own[i],
+            with_context=scores[i],
+        )
+        for node in shown
+        for i in best[node.note]
+        if (key := found.chunks[i].key) in texts
+    ]
+    frequencies = statistics.frequencies
+    return Explanation(
+        fusion=settings.fusion,
+        terms=tuple((term, count, idf(statistics.chunks, count)) for term, count in frequencies.items()),
+        chosen=found.chosen,
+        keyword_candidates=len(found.keyword_ranks),
+        vector_candidates=len(found.vector_ranks),
+        vector_query=found.vector_query if found.vector_query != found.query else None,
+        chunks=tuple(explained),
     )

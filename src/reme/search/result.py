@@ -1,13 +1,25 @@
 """What a search answers, and how it reads as text."""
 
 import json
+import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from reme.index import Neighbour
 from reme.paths import VaultPath
 from reme.vault import Layer
 
-__all__ = ["Evidence", "Hit", "HitChunk", "Linked", "SearchResult", "search_text"]
+__all__ = [
+    "Evidence",
+    "ExplainedChunk",
+    "Explanation",
+    "Hit",
+    "HitChunk",
+    "Linked",
+    "SearchResult",
+    "marks_of",
+    "search_text",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +30,16 @@ class Evidence:
         score: 1 is about: every word of the query, once, in a chunk of ordinary length, with neutral factors.
         base: Before the factors, what stands around included.
         keyword: Coverage of the query by the best chunk's own words.
+        vector: Likeness of the best chunk to the query, calibrated so that 1 is about as much; None without vectors.
         inlinks: Files that refer to the node.
     """
 
     score: float
     base: float
     keyword: float
+    vector: float | None
     centrality: float | None
+    community: float | None
     recency: float | None
     layer: float
     inlinks: int
@@ -32,7 +47,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class HitChunk:
-    """A chunk of a hit: its lines (1-based, inclusive), headings, exact text and own score."""
+    """A chunk of a hit: its lines (1-based, inclusive), headings, exact text and own score.
+
+    Attributes:
+        marks: ``superseded`` and ``conflict`` where the text has such callouts: not all that it says still holds.
+    """
 
     line: int
     end_line: int
@@ -41,6 +60,7 @@ class HitChunk:
     score: float
     speaker: str | None = None
     date: str | None = None
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +107,8 @@ class SearchResult:
         truncated: Whether more nodes answer than were asked for.
         legs: What each way of searching did: ``used``, or why not.
         warnings: What a person should know of the answer.
-        position: The state of the index that it is from.
+        signals_freshness: By signal: when it was made, or ``absent`` or ``unusable``.
+        explanation: How it came about, where that was asked for.
     """
 
     query: str
@@ -95,7 +116,54 @@ class SearchResult:
     truncated: bool = False
     legs: dict[str, str] = field(default_factory=dict[str, str])
     warnings: tuple[str, ...] = ()
+    signals_freshness: dict[str, str] = field(default_factory=dict[str, str])
+    explanation: "Explanation | None" = None
     version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedChunk:
+    """A chunk of a hit, and how its score came about; a rank is from 1, None where a leg did not have it."""
+
+    path: VaultPath
+    line: int
+    keyword_rank: int | None
+    vector_rank: int | None
+    keyword: float
+    cosine: float | None
+    own: float
+    with_context: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a result came about.
+
+    Attributes:
+        fusion: The one used.
+        terms: Of the query: term, how many chunks have it, its idf.
+        chosen: The terms that candidates were looked for by.
+        keyword_candidates: How many the keyword leg had.
+        vector_candidates: How many the vector leg had.
+        vector_query: What the vector leg looked for, where that is not the query.
+        chunks: Of the hits, in their order.
+    """
+
+    fusion: str
+    terms: tuple[tuple[str, int, float], ...]
+    chosen: tuple[str, ...]
+    keyword_candidates: int
+    vector_candidates: int
+    vector_query: str | None
+    chunks: tuple[ExplainedChunk, ...]
+
+
+_CALLOUT: Final = re.compile(r"^\s*>\s*\[!(superseded|conflict)\]", re.MULTILINE | re.IGNORECASE)
+
+
+def marks_of(text: str) -> tuple[str, ...]:
+    """The kinds of callouts in a text that say that something no longer holds, or is contradicted."""
+    return tuple(dict.fromkeys(kind.lower() for kind in _CALLOUT.findall(text))) if "[!" in text else ()
 
 
 def search_text(result: SearchResult) -> str:
@@ -108,18 +176,16 @@ def _hit_text(hit: Hit) -> str:
     lines = [f"========== {hit.path} =========="]
     if hit.name:
         lines.append(f"[node] {hit.name}" + (f" — {hit.description}" if hit.description else ""))
-    parts = [f"score={evidence.score:.4f}", f"keyword={evidence.keyword:.4f}"]
-    if evidence.centrality is not None:
-        parts.append(f"centrality={evidence.centrality:.2f}")
-    if evidence.recency is not None:
-        parts.append(f"recency={evidence.recency:.2f}")
-    parts.append(f"layer={evidence.layer:.2f}")
+    parts = [f"score={evidence.score:.4f}"]
+    if evidence.vector is not None:
+        parts.append(f"vector={evidence.vector:.4f}")
+    parts.append(f"keyword={evidence.keyword:.4f}")
+    factors = {name: getattr(evidence, name) for name in ("centrality", "community", "recency", "layer")}
+    parts += [f"{name}={factor:.2f}" for name, factor in factors.items() if factor is not None]
     lines.append(f"[{' '.join(parts)}]")
     for chunk in hit.chunks:
-        trail = " > ".join(chunk.trail)
-        lines.append(
-            f"--- @{chunk.line}-{chunk.end_line} {trail} ---" if trail else f"--- @{chunk.line}-{chunk.end_line} ---"
-        )
+        place = [f"@{chunk.line}-{chunk.end_line}", " > ".join(chunk.trail), *(f"[!{mark}]" for mark in chunk.marks)]
+        lines.append(f"--- {' '.join(filter(None, place))} ---")
         lines.append(chunk.text)
     for title, arrow, linked in (("outlinks", "→", hit.outlinks), ("inlinks", "←", hit.inlinks)):
         if linked:

@@ -9,9 +9,20 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from reme.index import ChunkTokens, KeywordStatistics, Standing
+from reme.models import Calibration
 from reme.search.settings import SearchSettings
 
-__all__ = ["Factors", "choosing_terms", "context", "coverages", "factors", "idf"]
+__all__ = [
+    "Factors",
+    "choosing_terms",
+    "context",
+    "coverages",
+    "factors",
+    "fused",
+    "idf",
+    "likeness",
+    "reciprocal",
+]
 
 _DAY_NS: Final = 86_400_000_000_000
 
@@ -24,31 +35,53 @@ def idf(chunks: int, frequency: int) -> float:
 class Factors(NamedTuple):
     """What multiplies a node's score; None is off."""
 
+    product: float
     layer: float
     centrality: float | None
+    community: float | None
     recency: float | None
 
-    @property
-    def product(self) -> float:
-        """All of them."""
-        return (
-            self.layer
-            * (1 if self.centrality is None else self.centrality)
-            * (1 if self.recency is None else self.recency)
-        )
 
+def factors(standing: Standing, now_ns: int, in_community: bool | None, settings: SearchSettings) -> Factors:
+    """The factors of a node at an instant, each within ``factor_range``.
 
-def factors(standing: Standing, now_ns: int, settings: SearchSettings) -> Factors:
-    """The factors of a node at an instant, each within ``factor_range``."""
+    Args:
+        standing: The node.
+        now_ns: The instant, in nanoseconds since 1970.
+        in_community: Whether it is in the community of one of the best nodes; None where no communities are known.
+        settings: The constants.
+    """
     low, high = settings.factor_range
-    layer = min(max(settings.layer_weights.get(standing.layer, 1.0), low), high)
-    centrality = recency = None
+    layer = product = min(max(settings.layer_weights.get(standing.layer, 1.0), low), high)
+    centrality = community = recency = None
     if settings.alpha is not None:
         centrality = min(max(1 + settings.alpha * math.log1p(standing.inlinks), low), high)
+        product *= centrality
+    if settings.beta is not None and in_community is not None:
+        community = min(max(settings.beta, low), high) if in_community else 1.0
+        product *= community
     if settings.tau_days is not None:
         age = max(now_ns - standing.mtime_ns, 0) / _DAY_NS
         recency = min(max(math.exp(-age / settings.tau_days), low), high)
-    return Factors(layer, centrality, recency)
+        product *= recency
+    return Factors(product, layer, centrality, community, recency)
+
+
+def likeness(cosine: float, calibration: Calibration, cap: float) -> float:
+    """A cosine on the scale of ``coverages``: ``(cosine − lo) / span``, from 0 to ``cap``."""
+    return min(max((cosine - calibration.lo) / calibration.span, 0.0), cap)
+
+
+def fused(keyword: Sequence[float], vector: Sequence[float | None], share: float) -> list[float]:
+    """``(1 − share) · keyword + share · vector``; the keyword score itself for a chunk that has no vector yet."""
+    rest = 1 - share
+    return [b if v is None else rest * b + share * v for b, v in zip(keyword, vector, strict=True)]
+
+
+def reciprocal(keyword_rank: int | None, vector_rank: int | None, weights: tuple[float, float], k: int) -> float:
+    """Reciprocal rank fusion: ``w_vector / (k + rank) + w_keyword / (k + rank)``, ranks from 1; absent adds 0."""
+    by_words = weights[0] / (k + keyword_rank) if keyword_rank else 0.0
+    return by_words + (weights[1] / (k + vector_rank) if vector_rank else 0.0)
 
 
 def choosing_terms(terms: Sequence[str], statistics: KeywordStatistics, settings: SearchSettings) -> list[str]:

@@ -27,6 +27,7 @@ class SearchSettings:
 
     Attributes:
         fusion: ``context``: coverage of the query, and what stands around it; ``rrf``: reciprocal ranks.
+        vector_weight: Weight of the vector leg in ``rrf``.
         text_weight: Weight of the keyword leg in ``rrf``.
         rrf_k: The constant of ``rrf``.
         k1: Saturation of BM25 (tuned on LoCoMo, cross-validated).
@@ -34,6 +35,8 @@ class SearchSettings:
         column_weights: How much a word counts in: name, labels, headings, body.
         coverage_cap: Most that BM25 over the sum of the query's idf counts for.
         coverage_power: Exponent of that quotient: half a query is worth less than half.
+        vector_share: Share of the vector leg in ``context``, between 0 and 1; the rest is the keyword leg's.
+        cosine_cap: Most that a calibrated cosine counts for.
         near: Share of a chunk's score that its neighbours in the note get, at distance 1, 2 …
         own_evidence: Share of the mean of a note's best chunks that each of its chunks gets.
         own_evidence_top: How many chunks that mean is of.
@@ -42,6 +45,7 @@ class SearchSettings:
         most_terms: The rarest so many terms choose candidates.
         alpha: Of ``centrality = 1 + alpha · ln(1 + inlinks)``; None for off.
         tau_days: Of ``recency = exp(−days since the last change / tau)``; None for off.
+        beta: Factor of nodes in the community of one of the best; None for off.
         factor_range: Every factor is clamped to this.
         layer_weights: Factor of each layer; a layer of weight 0 is searched only where it is asked for by name.
         top_chunks_per_path: Most chunks shown of a node.
@@ -52,6 +56,7 @@ class SearchSettings:
     """
 
     fusion: Literal["context", "rrf"] = "context"
+    vector_weight: float = 0.7
     text_weight: float = 0.3
     rrf_k: int = 60
     k1: float = 0.9
@@ -59,6 +64,8 @@ class SearchSettings:
     column_weights: tuple[float, float, float, float] = (2.0, 1.5, 1.5, 1.0)
     coverage_cap: float = 1.5
     coverage_power: float = 1.5
+    vector_share: float = 0.5
+    cosine_cap: float = 1.2
     near: tuple[float, ...] = (0.2, 0.1)
     own_evidence: float = 0.4
     own_evidence_top: int = 3
@@ -67,6 +74,7 @@ class SearchSettings:
     most_terms: int = 32
     alpha: float | None = 0.15
     tau_days: float | None = 60.0
+    beta: float | None = 1.2
     factor_range: tuple[float, float] = (0.5, 2.0)
     layer_weights: Mapping[Layer, float] = field(default_factory=lambda: _LAYER_WEIGHTS)
     top_chunks_per_path: int = 2

@@ -7,7 +7,26 @@ files are kept, indexed and searched is the business of the rooms below. No mode
 from reme.tools.append import append
 from reme.tools.asking import search, search_text, traverse, traverse_text
 from reme.tools.changes import Written, written_text
-from reme.tools.copy import copy, copy_text
+from reme.tools.copy import Copied, CopiedFile, copy, copy_text
+from reme.tools.daily import (
+    DailyEvent,
+    DailyEvents,
+    DailyListing,
+    DailyReindexed,
+    DailyStatus,
+    daily_create,
+    daily_list,
+    daily_list_text,
+    daily_read,
+    daily_reindex,
+    daily_reindex_text,
+    daily_status,
+    daily_status_text,
+    daily_write,
+    day_index,
+    one_line,
+    slug_of,
+)
 from reme.tools.delete import Deleted, Inbound, delete, delete_text
 from reme.tools.edit import Edited, edit, edit_text
 from reme.tools.health import Health, Reindexed, Skipped, reindex, reindex_text, status, status_text
@@ -47,13 +66,32 @@ from reme.tools.properties import (
 )
 from reme.tools.read import Text, read, read_text
 from reme.tools.schema import Preset, SchemaSettings
+from reme.tools.transfer import (
+    Download,
+    Picture,
+    Uploaded,
+    download,
+    download_text,
+    picture_text,
+    read_image,
+    upload,
+    uploaded_text,
+)
 from reme.tools.workspace import Caller, Workspace
 from reme.tools.write import write
 
 __all__ = [
     "Caller",
     "Changed",
+    "Copied",
+    "CopiedFile",
+    "DailyEvent",
+    "DailyEvents",
+    "DailyListing",
+    "DailyReindexed",
+    "DailyStatus",
     "Deleted",
+    "Download",
     "Edited",
     "FileFacts",
     "Finding",
@@ -67,6 +105,7 @@ __all__ = [
     "Log",
     "Moved",
     "MovedFile",
+    "Picture",
     "Preset",
     "Properties",
     "Reindexed",
@@ -79,13 +118,26 @@ __all__ = [
     "TagCounts",
     "Text",
     "Undone",
+    "Uploaded",
     "Workspace",
     "Written",
     "append",
     "copy",
     "copy_text",
+    "daily_create",
+    "daily_list",
+    "daily_list_text",
+    "daily_read",
+    "daily_reindex",
+    "daily_reindex_text",
+    "daily_status",
+    "daily_status_text",
+    "daily_write",
+    "day_index",
     "delete",
     "delete_text",
+    "download",
+    "download_text",
     "edit",
     "edit_text",
     "frontmatter_delete",
@@ -100,8 +152,11 @@ __all__ = [
     "log_text",
     "move",
     "move_text",
+    "one_line",
+    "picture_text",
     "properties_text",
     "read",
+    "read_image",
     "read_text",
     "reindex",
     "reindex_text",
@@ -109,6 +164,7 @@ __all__ = [
     "search_text",
     "show",
     "show_text",
+    "slug_of",
     "stat",
     "stat_text",
     "status",
@@ -119,6 +175,8 @@ __all__ = [
     "traverse_text",
     "undo",
     "undo_text",
+    "upload",
+    "uploaded_text",
     "write",
     "written_text",
 ]

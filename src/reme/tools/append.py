@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from annotated_types import Len
 
 from reme.errors import InvalidInput
-from reme.tools.changes import Written, read_expected, submit, written
+from reme.tools.changes import DryRun, Written, read_expected, submit, written
 from reme.tools.texts import check_editable, line_ending
 from reme.tools.workspace import Workspace
 from reme.vault import Amend, Edit, Put
@@ -24,6 +24,7 @@ def append(
     path: Annotated[str, "The existing note or text file; .md may be left out"],
     content: Annotated[str, "What to add", Len(1)],
     expected_revision: Annotated[str | None, "The revision that reading it returned; not needed for appending"] = None,
+    dry_run: DryRun = False,
 ) -> Written:
     """Add text at the end of an existing note, one blank line after what is there; simultaneous appends all land.
 
@@ -46,8 +47,8 @@ def append(
             return [Put(target, appended(file.data, content), file.revision)]
         return [Amend(target, lambda data: appended(data or b"", content))]
 
-    outcome = submit(workspace, gather, reason=f"append to {target}")
-    return written(workspace, target, outcome, existed=True)
+    outcome = submit(workspace, gather, reason=f"append to {target}", dry_run=dry_run)
+    return written(workspace, target, outcome, existed=True, dry_run=dry_run)
 
 
 def appended(data: bytes, content: str) -> bytes:

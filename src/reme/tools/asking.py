@@ -3,14 +3,15 @@
 Owns nothing but the parameters. How hits are found and ranked is the search room's.
 """
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Len
 
-from reme.index import refresh
 from reme.search import MAX_DEPTH, MAX_LIMIT, MAX_TRAVERSED, SearchResult, TraverseResult, search_text, traverse_text
 from reme.search import search as find_nodes
 from reme.search import traverse as walk_links
+from reme.tools.changes import look
 from reme.tools.listing import parse_where
 from reme.tools.workspace import Workspace
 from reme.vault import Layer
@@ -44,8 +45,8 @@ def search(
         InvalidInput: For a filter that cannot be met: an unknown layer or path, a malformed date or condition.
         Refused: For a path outside the vault.
     """
-    refresh(workspace.index, workspace.vault)
-    return find_nodes(
+    missed = look(workspace)
+    result = find_nodes(
         workspace.index,
         workspace.clock,
         workspace.search,
@@ -64,6 +65,7 @@ def search(
         expand_path_budget=expand_path_budget,
         vault=workspace.vault,
     )
+    return replace(result, warnings=(*result.warnings, missed)) if missed else result
 
 
 def traverse(
@@ -83,7 +85,7 @@ def traverse(
         NotFound: If there is no such note to start from.
         Refused: For a path outside the vault.
     """
-    refresh(workspace.index, workspace.vault)
+    look(workspace)
     return walk_links(
         workspace.index,
         seeds,

@@ -5,19 +5,35 @@ Owns the retry and the errors that a caller sees. Knows nothing of what any one 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from reme.errors import Conflict, Unavailable
 from reme.index import refresh
 from reme.paths import VaultPath
-from reme.revision import ABSENT, Revision
+from reme.revision import ABSENT, Revision, revision_of
 from reme.tools.workspace import Workspace
-from reme.vault import ChangeSet, Committed, Conflicted, Edit, File, Move, Put, Remove, Unchanged, commit, locked
+from reme.vault import (
+    Amend,
+    Append,
+    ChangeSet,
+    Committed,
+    Conflicted,
+    Edit,
+    File,
+    Move,
+    Put,
+    Remove,
+    Unchanged,
+    commit,
+    locked,
+)
 
 __all__ = [
+    "DryRun",
     "Written",
     "catch_up",
     "conflict_lines",
+    "look",
     "read_expected",
     "revision_conflict",
     "submit",
@@ -26,6 +42,7 @@ __all__ = [
 ]
 
 _ATTEMPTS = 3
+_WOULD: Final = {"created": "would create", "changed": "would change", "unchanged": "would leave as it is"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,7 @@ class Written:
         outcome: Whether it was made, changed, or was like that already.
         run: The run to show or undo; empty where nothing was written.
         conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+        dry_run: Whether this only says what would become of it.
     """
 
     path: VaultPath
@@ -45,9 +63,16 @@ class Written:
     outcome: Literal["created", "changed", "unchanged"]
     run: str
     conflict_copies: tuple[VaultPath, ...] = ()
+    dry_run: bool = False
 
 
-def submit(workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason: str) -> Committed | Unchanged:
+DryRun = Annotated[bool, "Only say what would be done"]
+"""The parameter of every tool that writes."""
+
+
+def submit(
+    workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason: str, dry_run: bool = False
+) -> Committed | Unchanged:
     """Commit what ``gather`` finds to be done.
 
     Gathering and commit happen under one hold of the vault's lock, so that no other ReMe process can come between
@@ -57,11 +82,16 @@ def submit(workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason
         workspace: Whose caller's role, actor and run the change set carries.
         gather: Reads the vault as it is and returns the edits; raises if what the caller expected does not hold.
         reason: One line for the journal.
+        dry_run: Whether to write nothing and only tell which revisions there would be. Rights and laws are not
+            checked then.
 
     Raises:
         Conflict: If a path kept changing, naming it, the revision that was read and the one that was found.
         Refused: By policy or a law.
     """
+    if dry_run:
+        with locked(workspace.vault):
+            return _foreseen(workspace, gather())
     for attempt in range(1, _ATTEMPTS + 1):
         with locked(workspace.vault):
             edits = tuple(gather())
@@ -77,6 +107,20 @@ def submit(workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason
     raise AssertionError("unreachable")
 
 
+def look(workspace: Workspace) -> str:
+    """Bring the index up to the files before a question; what could not be taken in is told, and the question answered.
+
+    Returns:
+        What the answer may miss, or the empty string.
+    """
+    pending = refresh(workspace.index, workspace.vault).pending
+    if not pending:
+        return ""
+    notice = f"{pending} changed files could not be taken into the index, so answers may miss them; see: reme status"
+    workspace.vault.notices.append(notice)
+    return notice
+
+
 def catch_up(workspace: Workspace) -> None:
     """Bring the index up to the files, so that no link is overlooked.
 
@@ -86,8 +130,8 @@ def catch_up(workspace: Workspace) -> None:
     pending = refresh(workspace.index, workspace.vault).pending
     if pending:
         raise Unavailable(
-            f"the index has not seen {pending} changed files yet, since another process is writing it",
-            hint="Try again in a moment.",
+            f"the index could not take in {pending} changed files: another process is writing it, or the disk is full",
+            hint="Try again in a moment; see: reme status",
         )
 
 
@@ -114,24 +158,57 @@ def revision_conflict(path: VaultPath, expected: str, actual: str) -> Conflict:
     )
 
 
-def written(workspace: Workspace, path: VaultPath, outcome: Committed | Unchanged, *, existed: bool) -> Written:
+def written(
+    workspace: Workspace, path: VaultPath, outcome: Committed | Unchanged, *, existed: bool, dry_run: bool = False
+) -> Written:
     """The result for one file of a change set that went through."""
     revision = outcome.revisions[path]
     if isinstance(outcome, Unchanged):
-        return Written(path, revision, "unchanged", "")
-    return Written(path, revision, "changed" if existed else "created", workspace.caller.run, outcome.conflict_copies)
+        return Written(path, revision, "unchanged", "", dry_run=dry_run)
+    run = "" if dry_run else workspace.caller.run
+    return Written(path, revision, "changed" if existed else "created", run, outcome.conflict_copies, dry_run)
 
 
 def written_text(result: Written) -> str:
     """One line for a write's result."""
     run = f", run {result.run}" if result.run else ""
-    first = f"{result.outcome} {result.path} (revision {result.revision}{run})"
+    outcome = _WOULD[result.outcome] if result.dry_run else result.outcome
+    first = f"{outcome} {result.path} (revision {result.revision}{run})"
     return "\n".join([first, *conflict_lines(result.conflict_copies)])
 
 
 def conflict_lines(copies: Sequence[VaultPath]) -> list[str]:
     """One line for each file that was set aside."""
     return [f"another program's version was kept as {copy}" for copy in copies]
+
+
+def _foreseen(workspace: Workspace, edits: Sequence[Edit]) -> Committed | Unchanged:
+    """What committing these edits would come to."""
+    revisions: dict[VaultPath, Revision] = {}
+    changed = False
+    for edit in edits:
+        if isinstance(edit, Move):
+            data = workspace.vault.bytes_of(edit.source) if edit.data is None else edit.data
+            revisions |= {edit.source: ABSENT, edit.target: revision_of(data)}
+            changed = True
+            continue
+        before = workspace.vault.bytes_of(edit.path)
+        after = _after(edit, before)
+        revisions[edit.path] = revision_of(after)
+        changed = changed or before != after
+    return Committed("", revisions) if changed else Unchanged(revisions)
+
+
+def _after(edit: Put | Amend | Append | Remove, before: bytes | None) -> bytes | None:
+    match edit:
+        case Put(data=data):
+            return data
+        case Amend(function=function):
+            return function(before)
+        case Append(data=data):
+            return (before or b"") + data
+        case Remove():
+            return None
 
 
 def _conflict(edits: Sequence[Edit], outcome: Conflicted) -> Conflict:

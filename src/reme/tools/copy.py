@@ -1,47 +1,100 @@
-"""Copying a file: the same bytes under another path, links as they are.
+"""Copying files and folders: the same bytes under another path, links as they are.
 
 Owns nothing else.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from reme.errors import InvalidInput
-from reme.revision import ABSENT
-from reme.tools.changes import Written, read_expected, submit, written, written_text
-from reme.tools.places import check_new, file_target, find_place
+from reme.errors import InvalidInput, NotFound
+from reme.paths import VaultPath
+from reme.revision import ABSENT, Revision
+from reme.tools.changes import DryRun, conflict_lines, read_expected, submit, written
+from reme.tools.daily import with_promotion
+from reme.tools.places import Place, check_new, file_target, find_place, folder_target
 from reme.tools.workspace import Workspace
-from reme.vault import Edit, Put
+from reme.vault import Committed, Edit, Put
 
-__all__ = ["copy", "copy_text"]
+__all__ = ["Copied", "CopiedFile", "copy", "copy_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedFile:
+    """A file's path, its copy's, and the copy's revision."""
+
+    source: VaultPath
+    target: VaultPath
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy did, or with ``dry_run`` would do.
+
+    Attributes:
+        files: The files that were copied.
+        left_behind: What of a folder was not, since no vault path can name it.
+        run: The run to show or undo; empty where nothing was written.
+        conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+    """
+
+    files: tuple[CopiedFile, ...]
+    left_behind: tuple[str, ...]
+    run: str
+    conflict_copies: tuple[VaultPath, ...] = ()
+    dry_run: bool = False
 
 
 def copy(
     workspace: Workspace,
-    source: Annotated[str, "The file; .md may be left out"],
-    target: Annotated[str, "Its copy's path, which must be free; a folder keeps the file's name"],
-    expected_revision: Annotated[str | None, "The revision of the source that reading it returned"] = None,
-) -> Written:
-    """Copy a file to a path that is free; its links stay as they are.
+    source: Annotated[str, "The file or folder; .md may be left out"],
+    target: Annotated[str, "Its copy's path, which must be free; an existing folder takes it in under its name"],
+    expected_revision: Annotated[str | None, "The revision of the source file that reading it returned"] = None,
+    dry_run: DryRun = False,
+) -> Copied:
+    """Copy a file or a folder to a path that is free; links stay as they are.
 
     Raises:
-        NotFound: If there is no such file.
+        NotFound: If there is nothing of that name.
         Conflict: If the target exists, or the source is not at the expected revision.
-        InvalidInput: If the source is a folder.
+        Refused: If either end is outside the vault, the source is a layer's folder, or the role may not.
+        InvalidInput: If a folder would be copied into itself.
     """
     place = find_place(workspace, source)
-    if place.folder:
-        raise InvalidInput(f"{place.path} is a folder", hint="Copy its files one by one.")
-    to = file_target(workspace, place.path, target)
+    if place.folder and expected_revision is not None:
+        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave expected_revision out.")
+    targets = _targets(workspace, place, target)
 
     def gather() -> list[Edit]:
-        file = read_expected(workspace, place.path, expected_revision)
-        check_new(workspace, to)
-        return [Put(to, file.data, ABSENT)]
+        for to in targets.values():
+            check_new(workspace, to)
+        files = ((to, read_expected(workspace, path, expected_revision)) for path, to in targets.items())
+        return [Put(to, file.data, ABSENT) for to, file in files]
 
-    outcome = submit(workspace, gather, reason=f"copy {place.path} to {to}")
-    return written(workspace, to, outcome, existed=False)
+    outcome = submit(workspace, gather, reason=f"copy {place.path} to {target}", dry_run=dry_run)
+    copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()
+    files = [CopiedFile(path, to, outcome.revisions[to]) for path, to in targets.items()]
+    if not place.folder:
+        made = with_promotion(workspace, written(workspace, files[0].target, outcome, existed=False, dry_run=dry_run))
+        files = [replace(files[0], revision=made.revision)]
+    return Copied(tuple(files), place.left, "" if dry_run else workspace.caller.run, copies, dry_run)
 
 
-def copy_text(result: Written) -> str:
-    """One line for a copy's result."""
-    return written_text(result)
+def copy_text(result: Copied) -> str:
+    """One line a file."""
+    verb = "would copy" if result.dry_run else "copied"
+    lines = [f"{verb} {file.source} to {file.target}" for file in result.files]
+    lines[0] += f" (revision {result.files[0].revision}" if len(lines) == 1 else f" ({len(lines)} files"
+    lines[0] += f", run {result.run})" if result.run else ")"
+    lines += [f"left behind: {path}" for path in result.left_behind]
+    return "\n".join([*lines, *conflict_lines(result.conflict_copies)])
+
+
+def _targets(workspace: Workspace, place: Place, target: str) -> Mapping[VaultPath, VaultPath]:
+    if not place.folder:
+        return {place.path: file_target(workspace, place.path, target)}
+    if not place.files:
+        raise NotFound(f"there is no file in {place.path} to copy", details={"path": place.path})
+    folder = folder_target(workspace, place.path, target)
+    return {path: VaultPath(folder + path[len(place.path) :]) for path in place.files}

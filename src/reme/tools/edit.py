@@ -6,7 +6,7 @@ Owns finding and replacing across line endings. Works on bytes; no pattern synta
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from annotated_types import Ge, Len
 
@@ -14,12 +14,14 @@ from reme.errors import Conflict, InvalidInput, NotFound
 from reme.markdown import Span, parse, splice
 from reme.paths import VaultPath, is_markdown
 from reme.revision import Revision
-from reme.tools.changes import conflict_lines, read_expected, submit, written
+from reme.tools.changes import DryRun, conflict_lines, read_expected, submit, written
 from reme.tools.texts import check_editable, check_frontmatter_kept, line_ending
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, File, Put
 
 __all__ = ["Edited", "edit", "edit_text"]
+
+_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Edited:
     lines: tuple[int, ...]
     run: str
     conflict_copies: tuple[VaultPath, ...] = ()
+    dry_run: bool = False
 
 
 def edit(
@@ -50,6 +53,7 @@ def edit(
     all: Annotated[bool, "Replace every place"] = False,  # noqa: A002
     occurrence: Annotated[int | None, "Replace only the n-th place, from 1", Ge(1)] = None,
     expected_revision: Annotated[str | None, "The revision that reading it returned"] = None,
+    dry_run: DryRun = False,
 ) -> Edited:
     """Replace a text in a file by another, both taken literally; a line break matches whatever the file's is.
 
@@ -77,17 +81,18 @@ def edit(
         check_frontmatter_kept(file, data, _covers_frontmatter(file, spans))
         return [Put(target, data, file.revision)]
 
-    outcome = submit(workspace, gather, reason=f"edit {target}")
-    result = written(workspace, target, outcome, existed=True)
-    return Edited(target, result.revision, len(lines), lines, result.run, result.conflict_copies)
+    outcome = submit(workspace, gather, reason=f"edit {target}", dry_run=dry_run)
+    result = written(workspace, target, outcome, existed=True, dry_run=dry_run)
+    return Edited(target, result.revision, len(lines), lines, result.run, result.conflict_copies, dry_run)
 
 
 def edit_text(result: Edited) -> str:
     """One line for an edit's result."""
     places = "1 place" if result.replaced == 1 else f"{result.replaced} places"
-    where = f"line {result.lines[0]}" if result.replaced == 1 else "lines " + ", ".join(map(str, result.lines))
-    run = f", run {result.run}" if result.run else ", which changed nothing"
-    first = f"replaced {places} in {result.path}, {where} (revision {result.revision}{run})"
+    where = f"line {result.lines[0]}" if result.replaced == 1 else "lines " + _named(result.lines)
+    run = f", run {result.run}" if result.run else "" if result.dry_run else ", which changed nothing"
+    verb = "would replace" if result.dry_run else "replaced"
+    first = f"{verb} {places} in {result.path}, {where} (revision {result.revision}{run})"
     return "\n".join([first, *conflict_lines(result.conflict_copies)])
 
 
@@ -107,18 +112,24 @@ def _chosen(file: File, spans: Sequence[Span], find: str, *, every: bool, occurr
             details={"path": file.path, "count": 0},
         )
     lines = _lines(file.data, spans)
-    details: dict[str, object] = {"path": file.path, "count": len(spans), "lines": list(lines)}
+    details: dict[str, object] = {"path": file.path, "count": len(spans), "lines": list(lines[:_NAMED])}
     if occurrence is not None:
         if occurrence > len(spans):
             raise NotFound(f"{file.path} contains {shown!r} {len(spans)} times, not {occurrence}", details=details)
         return spans[occurrence - 1 : occurrence]
     if len(spans) > 1 and not every:
         raise Conflict(
-            f"{file.path} contains {shown!r} {len(spans)} times, in lines {', '.join(map(str, lines))}",
+            f"{file.path} contains {shown!r} {len(spans)} times, in lines {_named(lines)}",
             hint="Give more of the text around it, or all, or occurrence.",
             details=details,
         )
     return spans
+
+
+def _named(lines: Sequence[int]) -> str:
+    """The first lines, and how many more there are: an error is read by people and models."""
+    more = len(lines) - _NAMED
+    return ", ".join(map(str, lines[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _lines(data: bytes, spans: Sequence[Span]) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from annotated_types import Ge, Le
 
+from reme.errors import Unavailable
 from reme.index import FileProblem, Stamp, rebuild
 from reme.paths import VaultPath
 from reme.tools.workspace import Workspace
@@ -96,8 +97,16 @@ def status(
 
 
 def reindex(workspace: Workspace) -> Reindexed:
-    """Build the index anew from the files alone."""
-    rebuild(workspace.index, workspace.vault)
+    """Build the index anew from the files alone.
+
+    Raises:
+        Unavailable: If files could not be taken in.
+    """
+    if pending := rebuild(workspace.index, workspace.vault).pending:
+        raise Unavailable(
+            f"the index could not take in {pending} files: another process is writing it, or the disk is full",
+            hint="Try again in a moment; see: reme status",
+        )
     state = workspace.index.status()
     return Reindexed(state.files, state.notes, state.chunks, state.links, state.position, state.problems)
 

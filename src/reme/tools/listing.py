@@ -1,21 +1,23 @@
-"""Listing: which files the vault has, by folder, layer, tag and property; one file's particulars; the tags.
+"""Listing: which files the vault has, by folder, layer, tag, property, state and day; one file's particulars; the tags.
 
 Owns the answer to "what is there". Reads the index, after bringing it up to date.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from annotated_types import Ge, Le
 
-from reme.clock import Clock
 from reme.errors import InvalidInput
-from reme.index import IndexedNote, refresh
-from reme.paths import VaultPath
+from reme.index import IndexedNote
+from reme.paths import VaultPath, fold
 from reme.revision import Revision
 from reme.search import filter_of
+from reme.tools.changes import look
+from reme.tools.daily import event_states
+from reme.tools.lint import orphan_paths
 from reme.tools.workspace import Workspace
 from reme.vault import Layer
 
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 Order = Literal["path", "name", "date", "modified", "size"]
+State = Literal["active", "open", "done", "stale", "digested", "orphan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +126,44 @@ def list_files(
     path: Annotated[str | None, "A folder, a file, or a glob such as 'daily/2026-05-*/*.md'"] = None,
     layers: Annotated[list[Layer] | None, "Only these layers"] = None,
     tags: Annotated[list[str] | None, "Only files with all of these tags, or tags below them"] = None,
-    where: Annotated[list[str] | None, "Only files with these properties, each as key=value"] = None,
+    where: Annotated[
+        list[str] | None, "Only files with these properties, each as key=value; key=null for notes without a value"
+    ] = None,
+    state: Annotated[
+        State | None, "Only events in this state, or notes and resources that are orphans: nothing refers to them"
+    ] = None,
+    start_date: Annotated[str | None, "Only what is of this day or later, as 2026-05-15"] = None,
+    end_date: Annotated[str | None, "Only what is of this day or earlier"] = None,
     sort: Annotated[Order, "What to sort by"] = "path",
     descending: Annotated[bool, "Greatest or latest first"] = False,
     limit: Annotated[int, "How many, at most", Ge(1), Le(1000)] = 100,
     offset: Annotated[int, "How many to pass over", Ge(0)] = 0,
 ) -> Listing:
-    """List the files of the vault by folder, layer, tags and properties.
+    """List the files of the vault by folder, layer, tags, properties, state and day.
 
     Raises:
-        InvalidInput: If nothing is at the path, or a condition in ``where`` is no ``key=value``.
+        InvalidInput: If nothing is at the path, a condition in ``where`` is no ``key=value``, or a day is no date.
         Refused: If the path is outside the vault.
     """
-    refresh(workspace.index, workspace.vault)
+    look(workspace)
+    conditions = parse_where(where)
     wanted = filter_of(
         workspace.index,
         workspace.clock,
         layers=layers or (),
         paths=() if path is None else (path,),
         tags=[tag.removeprefix("#") for tag in tags or ()],
-        where=parse_where(where),
+        where={key: value for key, value in conditions.items() if value.casefold() != "null"},
+        start_date=start_date,
+        end_date=end_date,
     )
-    notes = workspace.index.notes(wanted)
+    absent = [fold(key) for key, value in conditions.items() if value.casefold() == "null"]
+    notes = [note for note in workspace.index.notes(wanted) if all(_lacks(note, key) for key in absent)]
+    if state is not None:
+        chosen = _in_state(workspace, state)
+        notes = [note for note in notes if note.path in chosen]
     notes.sort(key=_ORDERS[sort], reverse=descending)
-    page = tuple(_listed(note, workspace.clock) for note in notes[offset : offset + limit])
+    page = tuple(_listed(workspace, note) for note in notes[offset : offset + limit])
     return Listing(page, len(notes), offset, offset + len(page) < len(notes))
 
 
@@ -158,11 +175,11 @@ def stat(workspace: Workspace, path: Annotated[str, "The file; .md may be left o
     """
     vault, index = workspace.vault, workspace.index
     found = vault.find(path)
-    refresh(index, vault)
+    look(workspace)
     note = index.note(found)
     if note is None:
         file, facts = vault.read(found), vault.stat(found)
-        modified = _moment(facts.mtime_ns if facts else 0, workspace.clock)
+        modified = workspace.moment(facts.mtime_ns if facts else 0)
         return FileFacts(
             found, vault.layer_of(found), None, len(file.data), modified, file.revision, "", "", (), {}, 0, (), ()
         )
@@ -171,7 +188,7 @@ def stat(workspace: Workspace, path: Annotated[str, "The file; .md may be left o
         note.layer,
         note.format,
         note.size,
-        _moment(note.mtime_ns, workspace.clock),
+        workspace.moment(note.mtime_ns),
         note.revision,
         note.name,
         note.description,
@@ -192,7 +209,7 @@ def tags(
         NotFound: If there is no such file.
     """
     found = None if path is None else workspace.vault.find(path)
-    refresh(workspace.index, workspace.vault)
+    look(workspace)
     counts = workspace.index.tags()
     if found is not None:
         note = workspace.index.note(found)
@@ -251,6 +268,18 @@ def parse_where(conditions: list[str] | None) -> dict[str, str]:
     return parsed
 
 
+def _lacks(note: IndexedNote, key: str) -> bool:
+    """Whether a note's frontmatter has no value of a (folded) key; what has no frontmatter by nature does not count."""
+    values = (value for name, value in note.properties.items() if fold(name) == key)
+    return note.format == "note" and all(value is None or value in ("", [], {}) for value in values)
+
+
+def _in_state(workspace: Workspace, state: State) -> Set[VaultPath]:
+    if state == "orphan":
+        return orphan_paths(workspace)
+    return {path for path, found in event_states(workspace).items() if found == state}
+
+
 def _by_path(note: IndexedNote) -> tuple[Any, ...]:
     return (note.path,)
 
@@ -264,15 +293,11 @@ _ORDERS: Final[dict[Order, Callable[[IndexedNote], tuple[Any, ...]]]] = {
 }
 
 
-def _listed(note: IndexedNote, clock: Clock) -> Listed:
-    modified = _moment(note.mtime_ns, clock)
+def _listed(workspace: Workspace, note: IndexedNote) -> Listed:
+    modified = workspace.moment(note.mtime_ns)
     return Listed(
         note.path, note.layer, note.name, note.description, note.tags, note.date, note.size, modified, note.revision
     )
-
-
-def _moment(nanoseconds: int, clock: Clock) -> datetime:
-    return clock.local(datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC))
 
 
 def _line(file: Listed) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from reme.errors import InvalidInput, NotFound
+from reme.index import Stamp
 from reme.markdown import Note, parse, retarget
 from reme.paths import VaultPath, basename, is_markdown
 from reme.revision import Revision, revision_of
@@ -88,6 +89,8 @@ class _Plan:
     links_left: list[LinkLeft] = field(default_factory=list[LinkLeft])
     seen: dict[VaultPath, Revision] = field(default_factory=dict[VaultPath, Revision])
     """Revisions of the notes that were looked at, by their paths afterwards."""
+    stamps: Mapping[VaultPath, Stamp] = field(default_factory=dict[VaultPath, Stamp])
+    """What the index had seen of every file when the links were looked for."""
 
 
 def move(
@@ -115,9 +118,11 @@ def move(
     def gather() -> list[Edit]:
         nonlocal plan
         catch_up(workspace)
+        stamps = workspace.index.stamps()
         for to in moved.values():
             check_new(workspace, to, besides=frozenset(moved))
         plan = _plan(workspace, moved, expected_revision, follow=retarget)
+        plan.stamps = stamps
         return plan.edits
 
     if dry_run:
@@ -236,6 +241,8 @@ def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, 
     """See to links to the old paths that another program wrote between the gathering and the commit."""
     index = workspace.index
     known = plan.seen | dict(revisions)
+    if not _others_wrote(workspace, plan, revisions):
+        return
     late: _Plan = _Plan({})
 
     def gather() -> list[Edit]:
@@ -257,6 +264,19 @@ def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, 
     submit(workspace, gather, reason="links written while their targets moved")
     plan.retargeted += late.retargeted
     plan.links_left += late.links_left
+
+
+def _others_wrote(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, Revision]) -> bool:
+    """Whether any note is neither as it was when the move was planned nor as the move has left it."""
+    for file in workspace.vault.scan().files:
+        if not is_markdown(file.path):
+            continue
+        stamp = plan.stamps.get(file.path)
+        if stamp is not None and stamp[:3] == (file.size, file.mtime_ns, file.inode):
+            continue
+        if revisions.get(file.path) != revision_of(workspace.vault.bytes_of(file.path)):
+            return True
+    return False
 
 
 def _file(workspace: Workspace, path: VaultPath) -> File | None:

@@ -13,7 +13,7 @@ from reme.errors import InvalidInput, NotFound
 from reme.markdown import Note, delete_property, parse, set_property
 from reme.paths import VaultPath, is_markdown
 from reme.revision import Revision
-from reme.tools.changes import Written, read_expected, submit, written
+from reme.tools.changes import DryRun, Written, read_expected, submit, written
 from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, Put
@@ -69,6 +69,7 @@ def frontmatter_update(
     value: Annotated[Any, "The new value: a text, number, truth value, list or mapping; a text stays a text"],
     yaml: Annotated[bool, "Read a text as YAML, so that 3 is a number and [a, b] a list"] = False,
     expected_revision: _Expected = None,
+    dry_run: DryRun = False,
 ) -> Written:
     """Set one property in a note's frontmatter; only its own lines change.
 
@@ -79,10 +80,19 @@ def frontmatter_update(
         Refused: If it is not in UTF-8.
     """
     wanted = _yaml_value(value) if yaml and isinstance(value, str) else value
-    return _change(workspace, path, expected_revision, f"set {key}", lambda _, note: set_property(note, key, wanted))
+    return _change(
+        workspace,
+        path,
+        expected_revision,
+        f"set {key}",
+        lambda _, note: set_property(note, key, wanted),
+        dry_run=dry_run,
+    )
 
 
-def frontmatter_delete(workspace: Workspace, path: _Path, key: _Key, expected_revision: _Expected = None) -> Written:
+def frontmatter_delete(
+    workspace: Workspace, path: _Path, key: _Key, expected_revision: _Expected = None, dry_run: DryRun = False
+) -> Written:
     """Remove one property from a note's frontmatter; only its own lines change.
 
     Raises:
@@ -97,7 +107,7 @@ def frontmatter_delete(workspace: Workspace, path: _Path, key: _Key, expected_re
             raise _no_property(found, key, note.properties)
         return delete_property(note, key)
 
-    return _change(workspace, path, expected_revision, f"delete {key}", remove)
+    return _change(workspace, path, expected_revision, f"delete {key}", remove, dry_run=dry_run)
 
 
 def properties_text(result: Properties) -> str:
@@ -110,7 +120,13 @@ def properties_text(result: Properties) -> str:
 
 
 def _change(
-    workspace: Workspace, path: str, expected: str | None, what: str, rewrite: Callable[[VaultPath, Note], bytes]
+    workspace: Workspace,
+    path: str,
+    expected: str | None,
+    what: str,
+    rewrite: Callable[[VaultPath, Note], bytes],
+    *,
+    dry_run: bool,
 ) -> Written:
     target = _note_path(workspace, path)
 
@@ -119,8 +135,8 @@ def _change(
         check_editable(file)
         return [Put(target, rewrite(target, parse(file.data)), file.revision)]
 
-    outcome = submit(workspace, gather, reason=f"{what} in {target}")
-    return written(workspace, target, outcome, existed=True)
+    outcome = submit(workspace, gather, reason=f"{what} in {target}", dry_run=dry_run)
+    return written(workspace, target, outcome, existed=True, dry_run=dry_run)
 
 
 def _note_path(workspace: Workspace, path: str) -> VaultPath:

@@ -4,6 +4,7 @@ Owns nothing; holds the rooms below together.
 """
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from reme.clock import Clock
 from reme.index import Index
@@ -41,3 +42,7 @@ class Workspace:
     search: SearchSettings
     caller: Caller
     schema: SchemaSettings = field(default_factory=SchemaSettings)
+
+    def moment(self, nanoseconds: int) -> datetime:
+        """An instant as the disk tells it, in nanoseconds since 1970, in the vault's zone, to the second."""
+        return self.clock.local(datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC))

@@ -9,7 +9,8 @@ from reme.errors import Conflict, InvalidInput
 from reme.markdown import parse, set_property
 from reme.paths import VaultPath, is_markdown
 from reme.revision import ABSENT, revision_of
-from reme.tools.changes import Written, revision_conflict, submit, written
+from reme.tools.changes import DryRun, Written, revision_conflict, submit, written
+from reme.tools.daily import with_promotion
 from reme.tools.places import check_new
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, Put
@@ -26,6 +27,7 @@ def write(
     overwrite: Annotated[bool, "Replace a file that exists; needs expected_revision or force"] = False,
     expected_revision: Annotated[str | None, "The revision that reading it returned"] = None,
     force: Annotated[bool, "Overwrite whatever is there"] = False,
+    dry_run: DryRun = False,
 ) -> Written:
     """Create a note or other text file; an existing one is replaced only when asked.
 
@@ -56,8 +58,8 @@ def write(
             check_new(workspace, target)
         return [Put(target, data, present)]
 
-    outcome = submit(workspace, gather, reason=f"write {target}")
-    return written(workspace, target, outcome, existed=existed)
+    outcome = submit(workspace, gather, reason=f"write {target}", dry_run=dry_run)
+    return with_promotion(workspace, written(workspace, target, outcome, existed=existed, dry_run=dry_run))
 
 
 def _with_frontmatter(path: VaultPath, data: bytes, name: str | None, description: str | None) -> bytes:

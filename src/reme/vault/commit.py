@@ -7,11 +7,12 @@ import json
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from reme.errors import InvalidInput, Refused, Unavailable
 from reme.paths import VaultPath, parent
-from reme.revision import ABSENT, Revision, revision_of
+from reme.revision import ABSENT, Revision, revision_of, revision_of_pieces
 from reme.vault.carry import Carried, carry_out, recover
 from reme.vault.changeset import (
     Amend,
@@ -142,10 +143,10 @@ def _plan_append(vault: Vault, path: VaultPath, data: bytes, offset: int | None,
         _plan_bytes(path, vault.bytes_of(path), data, None, plan)
         return
     if offset is not None and offset != found.size:
-        plan.actual[path] = vault.read(path).revision
+        plan.actual[path] = revision_of_pieces(vault.pieces(path))
     elif data:
         plan.steps.append(Added(path, found.size, data))
-    plan.revisions[path] = revision_of((vault.bytes_of(path) or b"") + data)
+    plan.revisions[path] = revision_of_pieces(chain(vault.pieces(path), (data,)))
 
 
 def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import stat as modes
 import unicodedata
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -34,6 +34,7 @@ TEXT_SUFFIXES: Final = frozenset(
 _TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdownload|\.bak)$", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[\w \-.,()+&=@!']+")
 _DEFAULT_LOCK_TIMEOUT_S = 10.0
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,12 @@ class Vault:
             raise InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}") from error
         except OSError as error:
             raise _unreadable(path, error) from error
+
+    def pieces(self, path: VaultPath) -> Iterator[bytes]:
+        """A file's bytes, a piece at a time; errors as ``open``."""
+        with self.open(path) as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
 
     @contextmanager
     def open(self, path: VaultPath) -> Generator[BinaryIO]:

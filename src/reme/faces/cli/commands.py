@@ -157,3 +157,12 @@ def mcp(invocation: Invocation) -> None:
     from reme.faces.mcp import serve_vault
 
     serve_vault(root, invocation.role or "agent")
+
+
+@cli.command(params=common_options())
+@click.pass_obj
+def runtime(invocation: Invocation) -> None:
+    """Look after the vault until stopped: the index follows the files as they change."""
+    from reme.app import run_runtime
+
+    run_runtime(invocation.root(), tell=invocation.output.notice)

@@ -3,6 +3,7 @@
 Owns the translation only: what is acceptable is decided by the catalogue, as on every other face.
 """
 
+import base64
 import os
 import sys
 from collections.abc import Callable
@@ -29,6 +30,8 @@ _FROM_STDIN: Final = frozenset({"content"})
 """Names of parameters that are read from standard input where they are given as ``-``."""
 _FROM_FILE: Final = frozenset({"messages"})
 """Names of parameters for which a file is given instead, or ``-`` for standard input."""
+_FROM_BYTES: Final = frozenset({"data"})
+"""The same, of those that carry bytes in base64; ``name`` is then the file's, unless given."""
 
 
 @cache
@@ -72,7 +75,7 @@ def _argument(parameter: Parameter, *, is_last: bool) -> click.Parameter:
         [parameter.name],
         required=parameter.required,
         nargs=-1 if parameter.is_list and is_last else 1,
-        type=click.Path(allow_dash=True) if parameter.name in _FROM_FILE else str,
+        type=click.Path(allow_dash=True) if parameter.name in _FROM_FILE | _FROM_BYTES else str,
         shell_complete=_completer(parameter),
     )
 
@@ -93,6 +96,8 @@ def _option(parameter: Parameter) -> click.Parameter:
 
 def _help(parameter: Parameter) -> str:
     text = parameter.description.rstrip(".")
+    if parameter.name in _FROM_BYTES:
+        text = "The file to read, or - for standard input"
     if parameter.name in _FROM_FILE:
         text += "; give the file's name, or - for standard input"
     if parameter.name in _FROM_STDIN:
@@ -153,6 +158,8 @@ def _runner(operation: Operation) -> Callable[..., None]:
                     invocation.output.notice(notice)
         if invocation.output.as_json:
             invocation.output.document(as_json(result))
+        elif operation.content is not None and not sys.stdout.isatty():
+            click.echo(base64.b64decode(operation.content(result).data), nl=False)
         else:
             invocation.output.text(operation.text(result))
         if operation.findings is not None and operation.findings(result):
@@ -169,24 +176,26 @@ def _given(operation: Operation, values: dict[str, Any]) -> dict[str, object]:
         if value is None or value == ():
             continue
         if parameter.name in _FROM_FILE:
-            value = _read_file(value)
+            if value.lstrip()[:1] in ("[", "{"):
+                raise InvalidInput(f"{parameter.name} takes a file's name", hint="Pipe the text in and give -")
+            value = _decoded(_read_file(value), value)
+        elif parameter.name in _FROM_BYTES:
+            if value != "-" and not values.get("name"):
+                values["name"] = Path(value).name
+            value = base64.b64encode(_read_file(value)).decode()
         elif parameter.name in _FROM_STDIN and value == "-":
-            value = _read_stdin()
+            value = _decoded(_read_file(value), "standard input")
         elif isinstance(value, tuple):
             value = list(cast("tuple[str, ...]", value))
         given[parameter.name] = value
     return given
 
 
-def _read_stdin() -> str:
-    return _decoded(sys.stdin.buffer.read(), "standard input")
-
-
-def _read_file(name: str) -> str:
+def _read_file(name: str) -> bytes:
     if name == "-":
-        return _read_stdin()
+        return sys.stdin.buffer.read()
     try:
-        return _decoded(Path(name).read_bytes(), name)
+        return Path(name).read_bytes()
     except FileNotFoundError:
         raise NotFound(f"there is no file {name}", details={"path": name}) from None
     except OSError as error:
@@ -194,6 +203,7 @@ def _read_file(name: str) -> str:
 
 
 def _decoded(data: bytes, name: str) -> str:
+    name = "standard input" if name == "-" else name
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

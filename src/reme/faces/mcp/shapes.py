@@ -8,6 +8,7 @@ from reme.errors import ReMeError
 __all__ = ["ERROR_KEY", "definition", "failure", "success"]
 
 ERROR_KEY: Final = "reme/error"
+_SHOWN: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 def definition(operation: Operation) -> dict[str, Any]:
@@ -27,12 +28,13 @@ def definition(operation: Operation) -> dict[str, Any]:
 
 
 def success(operation: Operation, result: Any) -> dict[str, Any]:
-    """A result in words for a model, and as data for a program."""
-    return {
-        "content": [_text(operation.text(result))],
-        "structuredContent": as_json(result),
-        "isError": False,
-    }
+    """A result in words for a model, and as data for a program; a picture is shown, and its data not said again."""
+    content, data = [_text(operation.text(result))], as_json(result)
+    held = operation.content(result) if operation.content else None
+    if held is not None and held.media_type in _SHOWN:
+        content.append({"type": "image", "data": held.data, "mimeType": held.media_type})
+        data["data"] = ""
+    return {"content": content, "structuredContent": data, "isError": False}
 
 
 def failure(error: ReMeError) -> dict[str, Any]:

@@ -29,6 +29,8 @@ _QUERIES: Final = {
     "totals": "SELECT key, value FROM meta WHERE key IN ('chunks', 'length', 'unsettled') ORDER BY 1",
     "orphans": f"""SELECT 'chunks', count(*) FROM chunks WHERE id >> {CHUNK_BITS} NOT IN (SELECT id FROM files)
         UNION ALL SELECT 'texts', count(*) FROM texts WHERE id NOT IN (SELECT id FROM chunks)
+        UNION ALL SELECT 'embedded', count(*) FROM embedded WHERE chunk NOT IN (SELECT id FROM chunks)
+        UNION ALL SELECT 'vectors', count(*) FROM embedded WHERE place NOT IN (SELECT place FROM vectors)
         UNION ALL SELECT 'links', count(*) FROM links WHERE source NOT IN (SELECT id FROM files)
         UNION ALL SELECT 'targets', count(*) FROM links WHERE target NOT IN (SELECT id FROM files)""",
     "frequencies": "SELECT term, doc, cnt FROM terms ORDER BY 1",

@@ -51,15 +51,26 @@ def candidates(
     return [row[0] for row in rows(db, sql, values)]
 
 
-def around(db: apsw.Connection, keys: Sequence[ChunkKey], distance: int) -> list[ChunkTokens]:
+def around(
+    db: apsw.Connection, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None
+) -> list[ChunkTokens]:
     """These chunks and their neighbours in the same file."""
-    near = sorted({key + step for key in keys for step in range(-distance, distance + 1)})
-    sql = "SELECT c.id, c.length, c.tokens, c.speaker, c.date FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value"
+    reach = {key + step for key in keys for step in range(-distance, distance + 1)}
+    read = reach if among is None else reach.intersection(among).union(keys)
+    sql = "FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value"
+    found = rows(db, f"SELECT c.id, c.length, c.tokens, c.speaker, c.date {sql}", (_array(read),))
+    if len(read) < len(reach):
+        found += rows(db, f"SELECT c.id, c.length, '', c.speaker, c.date {sql}", (_array(reach - read),))
+        found.sort()
     low = (1 << CHUNK_BITS) - 1
     return [
         ChunkTokens(key, key >> CHUNK_BITS, key & low, length, tokens, speaker, date)
-        for key, length, tokens, speaker, date in rows(db, sql, (json.dumps(near),))
+        for key, length, tokens, speaker, date in found
     ]
+
+
+def _array(keys: Iterable[ChunkKey]) -> str:
+    return json.dumps(sorted(keys))
 
 
 def chunks(db: apsw.Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:

@@ -4,6 +4,7 @@ Owns ``links.target``. Knows nothing of how links are spelt: ``markdown.resolve`
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import apsw
@@ -42,6 +43,7 @@ class StoredNames:
         return [VaultPath(row[0]) for row in rows(self._db, sql, (name,))]
 
 
+@lru_cache(maxsize=8_192)
 def link_key(name: str) -> str:
     """What a target and the names that it may stand for have in common: the last component, folded, without ``.md``."""
     key = fold(name.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip()

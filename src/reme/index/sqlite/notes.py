@@ -7,6 +7,7 @@ Owns how a ``Filter`` is said in SQL. Knows nothing of links or keywords.
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import apsw
@@ -16,7 +17,18 @@ from reme.index.sqlite.connections import Row, rows
 from reme.paths import VaultPath, fold
 from reme.revision import Revision
 
-__all__ = ["condition", "folder_exists", "indexed", "notes", "notes_by_path", "one", "problems", "standings", "tags"]
+__all__ = [
+    "condition",
+    "folder_exists",
+    "indexed",
+    "notes",
+    "notes_by_path",
+    "one",
+    "problems",
+    "simplified",
+    "standings",
+    "tags",
+]
 
 _COLUMNS: Final = """f.id, f.path, f.layer, f.format, f.name, f.description, f.properties, f.date, f.size, f.mtime_ns,
 f.revision, f.chunks"""
@@ -64,6 +76,15 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
     return " AND ".join(terms), values
 
 
+def simplified(db: apsw.Connection, wanted: Filter) -> Filter:
+    """The same filter without the layers to leave out that no file is in: no filter at all is the quickest one."""
+    if not wanted.without_layers:
+        return wanted
+    sql = "SELECT 1 FROM files WHERE layer = ? LIMIT 1"
+    there = frozenset(layer for layer in wanted.without_layers if rows(db, sql, (layer,)))
+    return replace(wanted, without_layers=there)
+
+
 def _path_term(path: str, bind: Any) -> str:
     if _GLOB & set(path):
         return f"f.path GLOB {bind(path)}"
@@ -92,8 +113,9 @@ def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
 
 def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
     """What ranking needs of files, by id."""
-    sql = """SELECT f.id, f.path, f.layer, f.mtime_ns, f.chunks, (SELECT count(DISTINCT l.source) FROM links l
-    WHERE l.target = f.id AND l.counts AND l.source != f.id) FROM json_each(?) j CROSS JOIN files f ON f.id = j.value"""
+    sql = """SELECT f.id, f.path, f.layer, f.name, f.description, f.date, f.mtime_ns, f.chunks,
+    (SELECT count(DISTINCT l.source) FROM links l WHERE l.target = f.id AND l.counts AND l.source != f.id)
+    FROM json_each(?) j CROSS JOIN files f ON f.id = j.value"""
     return {row[0]: Standing(*row[1:]) for row in rows(db, sql, (json.dumps(list(ids)),))}
 
 

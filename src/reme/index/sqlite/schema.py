@@ -14,9 +14,9 @@ from reme.index.rows import IndexSettings
 from reme.index.tokens import INNER_PUNCTUATION, Tokenizer
 from reme.vault import Layout
 
-__all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "identity"]
+__all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "identity"]
 
-VERSION: Final = 1
+VERSION: Final = 3
 CHUNK_BITS: Final = 24
 _FTS_BUFFER_BYTES: Final = 8_388_608
 
@@ -29,6 +29,7 @@ CREATE TABLE files(
   description TEXT NOT NULL,  properties TEXT NOT NULL);
 CREATE INDEX files_folded ON files(folded);
 CREATE INDEX files_base ON files(base);
+CREATE INDEX files_layer ON files(layer);
 CREATE TABLE chunks(
   id INTEGER PRIMARY KEY, length INTEGER NOT NULL, speaker TEXT, date TEXT, tokens TEXT NOT NULL);
 CREATE TABLE texts(
@@ -37,6 +38,8 @@ CREATE TABLE texts(
 CREATE VIRTUAL TABLE keywords USING fts5(
   name, labels, headings, body, content='', contentless_delete=1, tokenize="ascii tokenchars '{INNER_PUNCTUATION}'");
 CREATE VIRTUAL TABLE terms USING fts5vocab(keywords, 'row');
+CREATE TABLE embedded(chunk INTEGER PRIMARY KEY, place INTEGER);
+CREATE INDEX embedded_place ON embedded(place);
 CREATE TABLE links(
   source INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, raw TEXT NOT NULL, anchor TEXT, alias TEXT,
   predicate TEXT, line INTEGER NOT NULL, origin TEXT NOT NULL, key TEXT NOT NULL, counts INTEGER NOT NULL,
@@ -57,6 +60,14 @@ INSERT INTO keywords(keywords, rank) VALUES ('hashsize', {_FTS_BUFFER_BYTES});
 INSERT INTO meta VALUES ('position', 0), ('chunks', 0), ('length', 0), ('unsettled', 0);
 """
 
+VECTORS: Final = """
+CREATE TABLE IF NOT EXISTS model(name TEXT NOT NULL, dim INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors(place INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS blocks(
+  id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, scales BLOB NOT NULL, rows BLOB NOT NULL);
+"""
+"""Vectors by the hash of what they are of: they cost much to make, and outlive the rows that they are of."""
+
 DROP: Final = (
     "terms",
     "keywords",
@@ -64,6 +75,7 @@ DROP: Final = (
     "files",
     "chunks",
     "texts",
+    "embedded",
     "links",
     "aliases",
     "tags",

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -25,13 +25,14 @@ from reme.index.rows import (
     Status,
     Step,
     StoredChunk,
+    Unembedded,
 )
 from reme.index.sqlite import graph, keywords
 from reme.index.sqlite import notes as files
 from reme.index.sqlite.connections import Connections, rows, run
 from reme.index.sqlite.dump import dump
 from reme.index.sqlite.names import StoredNames, resolve_all
-from reme.index.sqlite.schema import DROP, SCHEMA, identity
+from reme.index.sqlite.schema import DROP, SCHEMA, VECTORS, identity
 from reme.index.sqlite.writer import SqliteWriter, merge_segments
 from reme.index.tokens import Tokenizer
 from reme.markdown import Names
@@ -62,6 +63,7 @@ class SqliteIndex:
         self._tokenizer = Tokenizer()
         self._tokenizing = threading.Lock()
         self._known: tuple[int, dict[str, int]] = (-1, {})
+        self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
     def close(self) -> None:
@@ -81,11 +83,20 @@ class SqliteIndex:
         tables = {row[0] for row in rows(db, "SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "meta" in tables and self._is_current(db):
             return ""
+        self._empty(db)
+        return "made by another version or with other settings" if "meta" in tables else ""
+
+    def _empty(self, db: apsw.Connection) -> None:
+        """Make the tables anew; positions go on from where they were, so that nothing old passes for current."""
+        reached = 0
+        if rows(db, "SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
+            reached = sum(row[0] for row in rows(db, "SELECT value FROM meta WHERE key = 'position'")) + 1
         for table in DROP:
             run(db, f"DROP TABLE IF EXISTS {table}")
         run(db, SCHEMA)
+        run(db, VECTORS)
         run(db, "INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
-        return "made by another version or with other settings" if "meta" in tables else ""
+        run(db, "UPDATE meta SET value = ? WHERE key = 'position'", (reached,))
 
     # Files
 
@@ -141,6 +152,8 @@ class SqliteIndex:
                 links=links,
                 unresolved=open_ends,
                 problems=rows(db, "SELECT count(*) FROM problems")[0][0],
+                embedded=rows(db, "SELECT count(*) FROM embedded")[0][0],
+                model=(self._model(db) or ("", 0))[0],
                 bytes=rows(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
                 rebuilt=self._connections.rebuilt,
             )
@@ -228,12 +241,14 @@ class SqliteIndex:
     ) -> list[ChunkKey]:
         """The chunks that answer best to any of the terms."""
         with self._connections.reading() as db:
-            return keywords.candidates(db, terms, wanted, limit, weights)
+            return keywords.candidates(db, terms, files.simplified(db, wanted), limit, weights)
 
-    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkTokens]:
+    def around(
+        self, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None = None
+    ) -> list[ChunkTokens]:
         """These chunks and their neighbours."""
         with self._connections.reading() as db:
-            return keywords.around(db, keys, distance)
+            return keywords.around(db, keys, distance, among)
 
     def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
         """How the files stand that chunks belong to."""
@@ -244,6 +259,59 @@ class SqliteIndex:
         """Chunks to show."""
         with self._connections.reading() as db:
             return keywords.chunks(db, keys)
+
+    # Vectors
+
+    def model(self) -> tuple[str, int] | None:
+        """Whose the vectors are."""
+        with self._connections.reading() as db:
+            return self._model(db)
+
+    def use_model(self, name: str, dim: int) -> None:
+        """Forget all vectors unless they are of this embedder."""
+        if self.model() == (name, dim):
+            return
+        with self._connections.writing() as db:
+            for table in ("model", "vectors", "blocks", "embedded"):
+                run(db, f"DELETE FROM {table}")  # noqa: S608
+            run(db, "INSERT INTO model VALUES (?,?)", (name, dim))
+
+    def unembedded(self) -> list[ChunkKey]:
+        """Chunks with text and without a vector, newest file first."""
+        from reme.index.sqlite import vectors
+
+        with self._connections.reading() as db:
+            return vectors.unembedded(db)
+
+    def to_embed(self, keys: Sequence[ChunkKey]) -> list[Unembedded]:
+        """What of these chunks is to be embedded."""
+        from reme.index.sqlite import vectors
+
+        with self._connections.reading() as db:
+            return vectors.to_embed(db, keys)
+
+    def put_vectors(self, vectors: Sequence[tuple[ChunkKey, str, bytes | None]]) -> None:
+        """Give chunks their vectors."""
+        from reme.index.sqlite.vectors import put_vectors
+
+        with self._connections.writing() as db:
+            put_vectors(db, vectors)
+
+    def nearest(self, vector: bytes, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The chunks nearest to a vector, among those wanted."""
+        from reme.index.sqlite.vectors import Scanner
+
+        with self._connections.reading() as db:
+            if self._scanner is None:
+                self._scanner = Scanner()
+            return cast("Scanner", self._scanner).nearest(db, vector, files.simplified(db, wanted), limit)
+
+    def cosines(self, vector: bytes, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
+        """The cosine of each of these chunks that has a vector."""
+        from reme.index.sqlite import vectors
+
+        with self._connections.reading() as db:
+            return vectors.cosines(db, vector, keys)
 
     # Changes
 
@@ -275,8 +343,14 @@ class SqliteIndex:
             run(db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._connections.start_over("asked for")
+        """Forget everything but the vectors, which are kept by what they are of."""
+        with self._connections.writing() as db:
+            self._empty(db)
+
+    @staticmethod
+    def _model(db: apsw.Connection) -> tuple[str, int] | None:
+        found = rows(db, "SELECT name, dim FROM model")
+        return (found[0][0], found[0][1]) if found else None
 
     @staticmethod
     def _meta(db: apsw.Connection, key: str) -> int:

@@ -21,8 +21,10 @@ from reme.revision import Revision
 __all__ = ["SqliteWriter", "merge_segments"]
 
 _INSERTS: Final = {
+    "files": "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "chunks": "INSERT INTO chunks VALUES (?,?,?,?,?)",
     "texts": "INSERT INTO texts VALUES (?,?,?,?,?,?,?,?)",
+    "embedded": "INSERT INTO embedded SELECT ?, place FROM vectors WHERE hash = ?",
     "keywords": "INSERT INTO keywords(rowid, name, labels, headings, body) VALUES (?,?,?,?,?)",
     "links": "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)",
     "aliases": "INSERT OR IGNORE INTO aliases VALUES (?,?)",
@@ -32,14 +34,6 @@ _INSERTS: Final = {
 }
 _MERGED_SEGMENTS: Final = 4
 _MOST_COLLECTED: Final = 2_000
-_PUT_FILE: Final = """
-INSERT INTO files(path, folded, base, layer, format, size, mtime_ns, inode, revision, counts, chunks, date, name,
-  description, properties) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-ON CONFLICT(path) DO UPDATE SET folded = excluded.folded, base = excluded.base, layer = excluded.layer,
-  format = excluded.format, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
-  revision = excluded.revision, counts = excluded.counts, chunks = excluded.chunks, date = excluded.date,
-  name = excluded.name, description = excluded.description, properties = excluded.properties
-RETURNING id"""
 _OWNED: Final = (
     "links WHERE source",
     "aliases WHERE file",
@@ -63,10 +57,12 @@ class SqliteWriter:
         self._ids: dict[VaultPath, int | None] = {}
         self._keys: set[str] = set()
         self._files: set[int] = set()
+        self._last: int | None = None
         self._chunks = 0
         self._length = 0
         self._collected = 0
         self._changed = False
+        self._has_vectors = bool(rows(db, "SELECT 1 FROM vectors LIMIT 1"))
 
     def stamp(self, path: VaultPath) -> Stamp | None:
         """What the index has seen of a path."""
@@ -84,30 +80,7 @@ class SqliteWriter:
         if known in self._files:
             self._write_pending()
         before = self._forget_contents(known) if known is not None else set[str]()
-        stamp = entry.stamp
-        file = int(
-            rows(
-                self._db,
-                _PUT_FILE,
-                (
-                    entry.path,
-                    fold(entry.path),
-                    fold(basename(entry.path)),
-                    entry.layer,
-                    entry.format,
-                    stamp.size,
-                    stamp.mtime_ns,
-                    stamp.inode,
-                    stamp.revision,
-                    entry.counts,
-                    len(entry.chunks),
-                    entry.date,
-                    entry.name,
-                    entry.description,
-                    entry.properties,
-                ),
-            )[0][0]
-        )
+        file = self._new_id() if known is None else known
         if known is None:
             self._keys |= path_keys(entry.path)
         self._ids[entry.path] = file
@@ -158,6 +131,12 @@ class SqliteWriter:
         run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'chunks'", (self._chunks,))
         run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'length'", (self._length,))
 
+    def _new_id(self) -> int:
+        if self._last is None:
+            self._last = int(rows(self._db, "SELECT coalesce(max(id), 0) FROM files")[0][0])
+        self._last += 1
+        return self._last
+
     def _id(self, path: VaultPath) -> int | None:
         if path not in self._ids:
             self.stamp(path)
@@ -174,6 +153,7 @@ class SqliteWriter:
         run(self._db, "DELETE FROM keywords WHERE rowid >= ? AND rowid < ?", (low, high))
         run(self._db, "DELETE FROM chunks WHERE id >= ? AND id < ?", (low, high))
         run(self._db, "DELETE FROM texts WHERE id >= ? AND id < ?", (low, high))
+        run(self._db, "DELETE FROM embedded WHERE chunk >= ? AND chunk < ?", (low, high))
         aliases = {row[0] for row in rows(self._db, "SELECT alias FROM aliases WHERE file = ?", (file,))}
         for owned in _OWNED:
             run(self._db, f"DELETE FROM {owned} = ?", (file,))
@@ -181,6 +161,7 @@ class SqliteWriter:
 
     def _add_contents(self, file: int, entry: Entry) -> None:
         pending = self._pending
+        pending["files"].append(_file_row(file, entry))
         first = file << CHUNK_BITS
         for key, chunk in enumerate(entry.chunks, first):
             pending["keywords"].append((key, *chunk.tokens))
@@ -190,6 +171,8 @@ class SqliteWriter:
                 (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.text)
             )
             self._length += chunk.length
+        if self._has_vectors:
+            pending["embedded"].extend((key, chunk.hash) for key, chunk in enumerate(entry.chunks, first))
         self._chunks += len(entry.chunks)
         self._collected += len(entry.chunks) + len(entry.links)
         for place, link in enumerate(entry.links):
@@ -221,3 +204,25 @@ class SqliteWriter:
             if collected:
                 run_many(self._db, _INSERTS[table], collected)
                 collected.clear()
+
+
+def _file_row(file: int, entry: Entry) -> tuple[Any, ...]:
+    stamp = entry.stamp
+    return (
+        file,
+        entry.path,
+        fold(entry.path),
+        fold(basename(entry.path)),
+        entry.layer,
+        entry.format,
+        stamp.size,
+        stamp.mtime_ns,
+        stamp.inode,
+        stamp.revision,
+        entry.counts,
+        len(entry.chunks),
+        entry.date,
+        entry.name,
+        entry.description,
+        entry.properties,
+    )

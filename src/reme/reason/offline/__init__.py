@@ -27,16 +27,23 @@ __all__ = ["OfflineReasoner"]
 
 
 class OfflineReasoner:
-    """Answers the decision points of memory and dream by rules."""
+    """Answers the decision points of memory and dream by rules.
 
-    def __init__(self) -> None:
+    Args:
+        share: How much of a dialogue to keep, as a share of its sentences that state something, 0 to 1.
+        at_least: How many sentences to keep even if that is more.
+    """
+
+    def __init__(self, *, share: float = 0.3, at_least: int = 12) -> None:
         self._lexicon = Lexicon()
+        self._share = share
+        self._at_least = at_least
 
     async def segment(
         self, messages: Sequence[Message], open_events: Sequence[OpenEvent], hint: str = ""
     ) -> tuple[Event, ...]:
         """Cut a dialogue into events; the hint is not used."""
-        return segment(self._lexicon, messages, open_events)
+        return segment(self._lexicon, messages, open_events, self._share, self._at_least)
 
     async def extract(
         self, sources: Sequence[SourceNote], buckets: Sequence[Bucket], max_units: int, hint: str = ""

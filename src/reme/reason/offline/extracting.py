@@ -3,7 +3,7 @@
 Owns titles, buckets and the order of units. What belongs together is decided in `grouping`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -18,6 +18,7 @@ __all__ = ["extract"]
 
 
 _OF_A_NOTE: Final = 0.5
+_KEYWORDS: Final = 6
 _BUCKET_WORDS: Final[dict[Sort, tuple[str, ...]]] = {
     "procedure": ("procedure", "how to", "how-to", "步骤", "流程", "怎么做"),
     "personal": ("personal", "preference", "person", "profile", "user", "个人", "偏好"),
@@ -44,7 +45,7 @@ def extract(
     drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
     left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
     chosen = drafts[:max_units]
-    topics = tuple(_topic(unit, fresh) for _, unit, fresh in chosen)
+    topics = tuple(_topic(lexicon, unit, fresh, weights) for _, unit, fresh in chosen)
     return Extraction(_distinct([unit for _, unit, _ in chosen]), topics, tuple(sorted(left)))
 
 
@@ -98,10 +99,18 @@ def _worth(fresh: Sequence[Line], wanted: frozenset[str]) -> float:
     return sum(member.sentence.score for member in fresh) * (1 + 0.3 * (days - 1)) * (2 if hinted else 1)
 
 
-def _topic(unit: Unit, fresh: Sequence[Line]) -> Topic:
+def _topic(lexicon: Lexicon, unit: Unit, fresh: Sequence[Line], weights: Mapping[str, float]) -> Topic:
     days = len({member.line.day for member in fresh})
-    reason = f"{len(fresh)} statements on {days} day{'s' if days > 1 else ''}"
-    return Topic(unit.name, reason, tuple(unit.slug.split("-")[:6]), unit.evidence)
+    reason = f"{len(fresh)} statement{'s' if len(fresh) > 1 else ''} on {days} day{'s' if days > 1 else ''}"
+    weighty = sorted(fresh, key=lambda member: -member.sentence.score)
+    spread: dict[str, float] = defaultdict(float)
+    shown: dict[str, str] = {}
+    for token in (token for member in fresh for token in lexicon.tokens(member.line.text) if token.naming):
+        spread[token.term] += weights.get(token.term, 1.0)
+        shown.setdefault(token.term, token.text)
+    keywords = sorted(spread, key=lambda term: (-spread[term], term))[:_KEYWORDS]
+    evidence = tuple(Evidence(member.source, member.line.number) for member in weighty)
+    return Topic(unit.name, reason, tuple(shown[term] for term in keywords), evidence)
 
 
 def _distinct(units: Sequence[Unit]) -> tuple[Unit, ...]:

@@ -88,7 +88,8 @@ def _chosen(lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: S
         named = overlap(head, lexicon.terms(" · ".join((about, *candidate.aliases))))
         shared = _weighted(body, frozenset(term for block in blocks for term in block.terms))
         anchored = sum(any(_same_matter(claim, block) for block in blocks) for claim in said) / len(said)
-        if (same_sort and named >= _NAME_SHARED and shared >= _BODY_SHARED) or anchored >= _CLAIMS_ANCHORED:
+        same_thing = same_sort and named >= _NAME_SHARED and shared >= _BODY_SHARED
+        if same_thing or anchored >= _CLAIMS_ANCHORED or any(_updates(claim, blocks) for claim in said):
             scored.append((named + shared + anchored, -number))
     return -max(scored)[1] if scored else None
 
@@ -97,6 +98,11 @@ def _person_and_title(name: str) -> tuple[str, str]:
     """The person whom a node is about, empty for none, and the rest of its name."""
     parts = re.split(r": |：", name, maxsplit=1)
     return (fold(parts[0]), parts[1]) if len(parts) == 2 else ("", name)
+
+
+def _updates(claim: Said, blocks: Sequence[Said]) -> bool:
+    """Whether a claim gives something that stands there another value, and it is plainly the same thing."""
+    return any(len(claim.matter & block.matter) >= _WORDS_SHARED and contradicts(claim, block) for block in blocks)
 
 
 def _same_matter(one: Said, other: Said) -> bool:

@@ -22,8 +22,6 @@ from reme.reason.slugs import slug_of
 
 __all__ = ["segment"]
 
-_SHARE: Final = 0.3
-_AT_LEAST: Final = 12
 _WINDOW: Final = 4
 _SHORTEST: Final = 4
 _FEWEST: Final = 5
@@ -33,14 +31,21 @@ _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
 
 
-def segment(lexicon: Lexicon, messages: Sequence[Message], open_events: Sequence[OpenEvent]) -> tuple[Event, ...]:
-    """Cut a dialogue into events; see `reme.reason.MemoryReasoner.segment`."""
+def segment(
+    lexicon: Lexicon, messages: Sequence[Message], open_events: Sequence[OpenEvent], share: float, at_least: int
+) -> tuple[Event, ...]:
+    """Cut a dialogue into events; see `reme.reason.MemoryReasoner.segment`.
+
+    Args:
+        share: How much to keep, as a share of the sentences that state something.
+        at_least: How many sentences to keep even if that is more.
+    """
     names = frozenset(part for m in messages for part in (m.speaker.lower(), *m.speaker.lower().split()))
     people = _people(messages)
     rated = {m.line: _rated(lexicon, m, names, personal=m.speaker in people) for m in messages}
     weights = inverse_frequencies(s.terms for group in rated.values() for s in group)
     pieces = _pieces(lexicon, messages, weights)
-    room = max(_AT_LEAST, round(_SHARE * sum(len(group) for group in rated.values())))
+    room = max(at_least, round(share * sum(len(group) for group in rated.values())))
     kept = pick([s for m in messages for s in rated[m.line]], weights, 0.0, room)
     events: list[Event] = []
     taken: set[int] = set()

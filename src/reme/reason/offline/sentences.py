@@ -4,6 +4,7 @@ Owns the scoring. A sentence is always an exact substring of the text that it co
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ _SHORTEST_CHINESE_CHARACTERS: Final = 6
 _LONGEST: Final = 600
 _SAME: Final = 0.75
 _IDF_WEIGHT: Final = 0.7
+_FURTHER: Final = 1.5
 
 _END = re.compile(r"(?<=[.!?…])(?!(?<=\bNo\.)\s+\d)[\"”')\]*_]*\s+(?=\S)|(?<=[。！？；!?])[”』」）\"]*(?=.)|\s*\n\s*")
 _ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|Inc|Ltd|e\.g|i\.e)|\b[A-Z]|^\s*\d{1,3})\.$")
@@ -110,8 +112,11 @@ def rate(
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
     kind = kind_of(text, numbered=numbered)
     score += 1.0 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
-    score -= 0.8 * bool(rules.request.search(text)) * (kind in ("fact", "state"))
+    score -= 0.8 * bool(rules.request.search(text)) * (kind in ("fact", "state") and not entities)
+    score -= 0.6 * bool(rules.vague.match(text)) * (not entities)
     if not personal and kind != "procedure":
+        if not entities and not rules.number.search(text):
+            return None
         score -= 0.6 + 0.8 * bool(rules.listener.search(text)) + 1.5 * _is_fragment(text)
     return Sentence(text, line, score, kind, lexicon.terms(text), values_of(text), numbered)
 
@@ -165,7 +170,7 @@ def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: flo
         share: How much of them to keep, 0 to 1, steps of procedures not counted.
         at_least: How many to keep even if that is more.
     """
-    ranked = sorted(enumerate(sentences), key=lambda pair: (-(pair[1].score + _rarity(pair[1], weights)), pair[0]))
+    ranked = _ranked(sentences, weights)
     room = max(at_least, round(share * len(sentences)))
     kept: dict[int, Sentence] = {}
     for place, sentence in ranked:
@@ -175,6 +180,17 @@ def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: flo
         if not any(repeats(sentence, other) for other in kept.values()):
             kept[place] = sentence
     return [kept[place] for place in sorted(kept)]
+
+
+def _ranked(sentences: Sequence[Sentence], weights: Mapping[str, float]) -> list[tuple[int, Sentence]]:
+    """The sentences with their places, best first; each further one of the same message is worth less."""
+    worth = [sentence.score + _rarity(sentence, weights) for sentence in sentences]
+    before: Counter[int] = Counter()
+    for place in sorted(range(len(sentences)), key=lambda place: -worth[place]):
+        line = sentences[place].line
+        worth[place] -= _FURTHER * before[line]
+        before[line] += 1
+    return sorted(enumerate(sentences), key=lambda pair: (-worth[pair[0]], pair[0]))
 
 
 def _rarity(sentence: Sentence, weights: Mapping[str, float]) -> float:

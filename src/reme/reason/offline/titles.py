@@ -24,8 +24,9 @@ _SHARED: Final = 0.34
 _SHARED_BY_MANY: Final = 3
 _ONE_WORD_SHARED: Final = 0.6
 _QUOTED_KIND: Final = 1.6
+_PROPER_KIND: Final = 1.5
 _FIRST_CLAUSES: Final = 3
-_FIRST: Final = 1.5
+_FIRST: Final = 0.8
 _OF_STEPS: Final = 0.4
 _CENTRAL: Final = 4.0
 _FEWEST_WORDS: Final = 3
@@ -81,8 +82,14 @@ def headline(
     clauses = [(sentence.line in first, _clauses(lexicon, sentence.text)) for sentence in told]
     best = (next(filter(None, own if opens else own[:1]), "") for opens, own in clauses[:_FIRST_CLAUSES])
     rest = (clause for _, own in clauses for clause in own)
-    title = next(filter(None, (*best, *rest)), "") or _cut(_bare(told[0].text), rules_for(told[0].text))
-    return Headline(title or description, description)
+    title = next(filter(None, (*best, *rest)), "") or _best_name(lexicon, told[0].text, names)
+    return Headline(title or _cut(_bare(told[0].text), rules_for(told[0].text)) or description, description)
+
+
+def _best_name(lexicon: Lexicon, text: str, names: frozenset[str]) -> str:
+    """The name in a sentence that says nothing by itself, if it has one of several words, or a quotation."""
+    found = [name for name in _names(lexicon, text, names) if name.kind >= _PROPER_KIND]
+    return max(found, key=lambda name: (name.kind, len(name.text))).text if found else ""
 
 
 def _announced(sentences: Sequence[Sentence]) -> str:
@@ -98,7 +105,7 @@ def _introducing(sentences: Sequence[Sentence]) -> dict[int, float]:
     """What the line of the first sentence that is no step is worth more: much where the rest is steps."""
     steps = sum(sentence.kind == "procedure" and not announces(sentence.text) for sentence in sentences)
     first = next((s for s in sentences if s.kind != "procedure" or announces(s.text)), None)
-    return {first.line: _FIRST * (2 if steps >= _OF_STEPS * len(sentences) else 1)} if first else {}
+    return {first.line: _FIRST * (4 if steps >= _OF_STEPS * len(sentences) else 1)} if first else {}
 
 
 def _names_all(name: _Name, count: int, of: int) -> bool:
@@ -178,7 +185,7 @@ def _adjacent(text: str, left: Token, right: Token) -> bool:
     between = text[left.end : right.start]
     if has_cjk(left.text) and has_cjk(right.text):
         return between == ""
-    return between in (" ", "-", "/", "_", ".", "") and len(between) < 2
+    return between in (" ", "-", ".", "")
 
 
 def _named(text: str, run: list[Token]) -> _Name | None:
@@ -194,7 +201,7 @@ def _named(text: str, run: list[Token]) -> _Name | None:
         )
         if opens and len(run) == 1:
             return None
-        kind = 1.5 if len(run) > 1 else 1.1
+        kind = _PROPER_KIND if len(run) > 1 else 1.1
     else:
         before = _WORDS_BEFORE.findall(text[: run[0].start])
         if not before or before[-1].lower() in rules_of("english").before_verb:
@@ -235,7 +242,8 @@ def _clause(lexicon: Lexicon, bare: str, rules: Rules) -> str:
         or not any(token.naming for token in lexicon.tokens(shown))
     ):
         return ""
-    long = len(shown) >= _FEWEST_CHARACTERS if has_cjk(shown) else len(shown.split()) >= _FEWEST_WORDS
+    fewest = _FEWEST_WORDS - (rules.subject.match(bare) is not None)
+    long = len(shown) >= _FEWEST_CHARACTERS if has_cjk(shown) else len(shown.split()) >= fewest
     return _capital(shown) if long else ""
 
 
@@ -255,7 +263,7 @@ def _timeless(clause: str, rules: Rules) -> str:
 
 def _cut(clause: str, rules: Rules) -> str:
     """A clause at a length that a title may have."""
-    clause = clause.strip().rstrip(".。!！?？,，:：;；…")
+    clause = clause.replace("`", "").strip().rstrip(".。!！?？,，:：;；…了啊呀吧哦")
     if has_cjk(clause):
         return (
             clause[:_MOST_CHARACTERS].rstrip("的和与在从到对把被给为以并或")

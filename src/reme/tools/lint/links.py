@@ -6,6 +6,7 @@ Owns what a link's anchor may name. Resolution itself is the markdown room's.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from mimetypes import guess_type
 from typing import Final
 
 from reme.index import Edge
@@ -54,14 +55,19 @@ def with_candidates(survey: Survey, findings: list[Finding]) -> list[Finding]:
     if not any(_is_unknown(finding) for finding in findings):
         return findings
     near = NearNames(survey.stems())
-    return [
-        replace(finding, candidates=near.to(_last(finding.target))) if _is_unknown(finding) else finding
-        for finding in findings
-    ]
+    return [_with_near(finding, near) if _is_unknown(finding) else finding for finding in findings]
 
 
 def _is_unknown(finding: Finding) -> bool:
-    return finding.rule in ("dangling", "provenance") and bool(finding.target) and not finding.candidates
+    sought = finding.rule in ("dangling", "provenance") and finding.target and "#" not in finding.target
+    return bool(sought) and not finding.candidates
+
+
+def _with_near(finding: Finding, near: NearNames) -> Finding:
+    """The finding with the nearest names of the same sort: notes for what may be a note, other files for the rest."""
+    kind = guess_type(finding.target)[0] or "text/markdown"
+    found = (path for path in near.to(_last(finding.target)) if path != finding.path)
+    return replace(finding, candidates=tuple(p for p in found if is_markdown(p) == kind.startswith("text/")))
 
 
 def _last(target: str) -> str:

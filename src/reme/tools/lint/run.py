@@ -11,20 +11,21 @@ from typing import Annotated, Final
 from annotated_types import Ge, Le
 
 from reme.errors import InvalidInput
-from reme.index import Filter, refresh
+from reme.index import Filter
 from reme.markdown import Link, Note, parse, resolve, retarget
 from reme.paths import VaultPath, parse_path
 from reme.revision import revision_of
 from reme.search import filter_of
-from reme.tools.changes import catch_up, conflict_lines, submit
+from reme.tools.changes import catch_up, conflict_lines, look, submit
 from reme.tools.lint.files import collisions, frontmatter, resources, schema
 from reme.tools.lint.finding import Finding, Rule, Survey
 from reme.tools.lint.links import dangling, is_short, non_literal, orphans, with_candidates
 from reme.tools.lint.provenance import provenance
+from reme.tools.sidecars import SIDECAR_SUFFIX
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Put, locked
 
-__all__ = ["Fixed", "LintReport", "has_findings", "lint", "lint_text"]
+__all__ = ["Fixed", "LintReport", "has_findings", "lint", "lint_text", "orphan_paths"]
 
 _RULES: Final[Mapping[Rule, Callable[[Survey], Iterator[Finding]]]] = {
     "dangling": dangling,
@@ -93,7 +94,7 @@ def lint(
         raise InvalidInput(f"nothing of {', '.join(sorted(chosen))} can be fixed mechanically", hint="Only links can.")
     fixed, run, copies = _fix(workspace, paths, dry_run=dry_run) if fix else ((), "", ())
     survey = _survey(workspace, paths)
-    found = [finding for rule, look in _RULES.items() if rule in chosen for finding in look(survey)]
+    found = [finding for rule, examine in _RULES.items() if rule in chosen for finding in examine(survey)]
     if "provenance" in chosen:
         cited = {(f.path, f.line, f.target) for f in found if f.rule == "provenance"}
         found = [f for f in found if f.rule != "dangling" or (f.path, f.line, f.target) not in cited]
@@ -134,6 +135,14 @@ def lint_text(report: LintReport) -> str:
     return "\n".join(lines)
 
 
+def orphan_paths(workspace: Workspace) -> frozenset[VaultPath]:
+    """The notes that nothing refers to and that link nothing, and the resources that nothing refers to."""
+    survey = _surveyed(workspace, Filter())
+    resource = (note.path for note in survey.notes.values() if note.layer == "resource")
+    unread = (path for path in resource if path not in survey.inlinks and not path.endswith(SIDECAR_SUFFIX))
+    return frozenset((*(finding.path for finding in orphans(survey)), *unread))
+
+
 def _line(finding: Finding) -> str:
     near = (
         f"; perhaps {', '.join(finding.candidates[:3])}" if finding.rule != "collisions" and finding.candidates else ""
@@ -143,7 +152,7 @@ def _line(finding: Finding) -> str:
 
 
 def _survey(workspace: Workspace, paths: Sequence[str] | None) -> Survey:
-    refresh(workspace.index, workspace.vault)
+    look(workspace)
     return _surveyed(workspace, _wanted(workspace, paths))
 
 

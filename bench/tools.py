@@ -1,0 +1,94 @@
+"""Measures what changes and checks a vault: ``python -m bench.tools [--notes 1000 10000]``.
+
+Times are CPU-seconds of this process; beside each whole-vault figure stands its ratio to a baseline measured in the
+same run, which is parsing every note once. The commit of one note is a wall time, since it waits for the disk.
+"""
+
+import argparse
+import json
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from bench.vaults import Made, make_vault
+from reme.clock import system_clock
+from reme.index import open_index, refresh
+from reme.markdown import parse
+from reme.search import SearchSettings
+from reme.state import State
+from reme.tools import Caller, Workspace, append, lint, move, undo
+from reme.vault import Layout, Vault
+
+_COMMITS = 60
+
+
+def main() -> None:
+    """Measure, print a line a figure, and the record."""
+    parser = argparse.ArgumentParser(prog="bench.tools", description="Measure changing and checking seeded vaults.")
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
+    options = parser.parse_args()
+    records: list[dict[str, float]] = []
+    for notes in options.notes:
+        folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
+        try:
+            records.append(_measure(make_vault(folder / "vault", notes), folder / "state"))
+        finally:
+            shutil.rmtree(folder)
+        print("\n".join(f"{name:24} {value:10.3f}" for name, value in records[-1].items()), end="\n\n")
+    print(json.dumps({"python": platform.python_version(), "machine": platform.machine(), "runs": records}))
+
+
+def _measure(made: Made, state: Path) -> dict[str, float]:
+    vault = Vault(made.root, layout=Layout(), clock=system_clock(ZoneInfo("UTC")), state_dir=state)
+    index = open_index(state / "index.db", Layout())
+    log = State(state / "state.db")
+    runs = iter(range(1_000_000))
+
+    def ask() -> Workspace:
+        caller = Caller("person", "bench", f"run-{next(runs)}")
+        return Workspace(vault, index, log, vault.clock, SearchSettings(), caller)
+
+    base = _cpu(lambda: [parse((made.root / path).read_bytes()) for path in made.paths])
+    refresh(index, vault)
+    checked = min(_cpu(lambda: lint(ask())) for _ in range(3))
+    moving, moved = ask(), time.process_time()
+    result = move(moving, made.hub, "digest/wiki/the hub.md")
+    moved = time.process_time() - moved
+    undone = _cpu(lambda: undo(ask(), moving.caller.run))
+    commits = sorted(_wall(lambda: append(ask(), made.paths[1], "one more line")) for _ in range(_COMMITS))
+    index.close()
+    log.close()
+    vault.close()
+    return {
+        "notes": float(len(made.paths)),
+        "parse_all_cpu_s": base,
+        "parse_notes_per_cpu_s": len(made.paths) / base,
+        "lint_cpu_s": checked,
+        "lint_ratio": checked / base,
+        "move_inbound_notes": float(len(result.retargeted)),
+        "move_cpu_s": moved,
+        "move_ratio": moved / (base * len(result.retargeted) / len(made.paths)),
+        "undo_move_cpu_s": undone,
+        "commit_p50_ms": commits[len(commits) // 2] * 1e3,
+        "commit_p95_ms": commits[int(len(commits) * 0.95)] * 1e3,
+    }
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _wall(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

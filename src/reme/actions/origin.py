@@ -1,0 +1,42 @@
+"""Origin: where the words of a note come from, and so how far they are to be trusted.
+
+Owns the order of trust, ``person`` > ``agent`` > ``tool`` > ``web``, and the rule that a note is of the lowest origin
+among its sources. Repeating a thing never raises it.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal, get_args
+
+from reme.markdown import Note, parse, set_property
+
+__all__ = ["Origin", "as_origin", "lowest", "origin_of", "with_origin"]
+
+Origin = Literal["person", "agent", "tool", "web"]
+
+_ORDER: Final[tuple[Origin, ...]] = get_args(Origin)
+
+
+def lowest(origins: Iterable[Origin]) -> Origin:
+    """The least trusted of some origins; ``person`` for none."""
+    places = [_ORDER.index(origin) for origin in origins]
+    return _ORDER[max(places, default=0)]
+
+
+def origin_of(note: Note, default: Origin) -> Origin:
+    """What a note says of its origin, if that is one that there is."""
+    return as_origin(note.properties.get("origin")) or default
+
+
+def as_origin(stated: object) -> Origin | None:
+    """What metadata says, if it is an origin."""
+    return next((origin for origin in _ORDER if origin == stated), None)
+
+
+def with_origin(data: bytes, origin: Origin) -> bytes:
+    """A note with its origin lowered to this one; unchanged if it is that low, or its frontmatter cannot be read."""
+    note = parse(data)
+    stated = origin_of(note, "person")
+    fallen = lowest((stated, origin))
+    if (fallen == stated and "origin" in note.properties) or (note.frontmatter and not note.frontmatter.valid):
+        return data
+    return set_property(note, "origin", fallen)

@@ -1,0 +1,226 @@
+"""From a decision to an edit: what a unit becomes, with everything checked that a reasoner could get wrong.
+
+Owns the checks. Whatever was not offered (a line, a candidate, a bucket, a block) is refused one by one with its
+reason, and the rest is followed. Writes nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from reme.actions.candidates import Home
+from reme.actions.dream_report import UnitOutcome
+from reme.actions.ledger import Derived, Taken
+from reme.actions.nodes import Citing, work_in, write_node
+from reme.actions.origin import Origin, lowest
+from reme.actions.runs import NODE_LAWS
+from reme.actions.sources import Source
+from reme.actions.statements import Item, objection
+from reme.paths import VaultPath
+from reme.reason import (
+    Bucket,
+    Cite,
+    Claim,
+    Create,
+    Evidence,
+    Integration,
+    NodeEdit,
+    Relation,
+    Skip,
+    SourceLine,
+    Unit,
+    Update,
+)
+from reme.revision import ABSENT
+from reme.vault import Put
+
+__all__ = ["Evidenced", "Plan", "derived_lines", "evidenced", "planned"]
+
+_SHAPES: Final[Mapping[str, UnitOutcome]] = {"corroborate": "corroborated", "refine": "refined", "correct": "corrected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidenced:
+    """A unit with the lines behind it, in the order of its evidence, and the sources that they stand in."""
+
+    unit: Unit
+    bucket: str
+    lines: tuple[SourceLine, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def citing(self) -> Citing:
+        """How claims about these lines are cited."""
+        return Citing(self._item, self._paths)
+
+    @property
+    def paths(self) -> frozenset[VaultPath]:
+        """The sources, each once."""
+        return frozenset(source.path for source in self.sources)
+
+    def _item(self, claim: Claim) -> Item:
+        line = self.lines[claim.evidence[0] - 1]
+        return Item(claim.text, line.speaker, line.day, line.about)
+
+    def _paths(self, evidence: tuple[int, ...]) -> tuple[VaultPath, ...]:
+        return tuple(dict.fromkeys(self.sources[number - 1].path for number in evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a decision comes to: the node's edit, if any, with the bytes that it was made from, and what landed."""
+
+    outcome: UnitOutcome
+    node: VaultPath | None
+    edit: Put | None
+    landed: tuple[Claim, ...]
+    reason: str = ""
+    base: bytes | None = None
+
+
+def evidenced(
+    unit: Unit, sources: Sequence[Source], buckets: Sequence[Bucket], fallback: str, problems: list[str]
+) -> Evidenced | None:
+    """A unit with its evidence looked up; None if nothing of it was offered.
+
+    Args:
+        fallback: The bucket of a unit that names none, or none that there is.
+        problems: Takes the reasons for what is refused.
+    """
+    lines: list[SourceLine] = []
+    behind: list[Source] = []
+    for evidence in dict.fromkeys(unit.evidence):
+        source = sources[evidence.source - 1] if _offered(evidence, sources) else None
+        line = source.line(evidence.line) if source else None
+        if source is None or line is None:
+            problems.append(f"unit {unit.name!r}: line {evidence.line} of source {evidence.source} was not offered")
+            continue
+        lines.append(line)
+        behind.append(source)
+    if not lines:
+        problems.append(f"unit {unit.name!r} has no evidence and is left out")
+        return None
+    known = {bucket.name for bucket in buckets}
+    if unit.bucket and unit.bucket not in known:
+        problems.append(f"unit {unit.name!r}: there is no bucket {unit.bucket!r}")
+    return Evidenced(unit, unit.bucket if unit.bucket in known else fallback, tuple(lines), tuple(behind))
+
+
+def _offered(evidence: Evidence, sources: Sequence[Source]) -> bool:
+    return 1 <= evidence.source <= len(sources)
+
+
+def planned(
+    entry: Evidenced,
+    decision: Integration,
+    homes: Sequence[Home],
+    new_path: Callable[[str, str], VaultPath],
+    problems: list[str],
+) -> Plan:
+    """What a decision comes to.
+
+    Args:
+        homes: The candidates, in the order in which they were offered.
+        new_path: Gives the path of a new node, from its bucket and slug.
+        problems: Takes the reasons for what is refused.
+    """
+    found: list[str] = []
+    match decision:
+        case Skip(reason):
+            plan = Plan("skipped", None, None, (), reason)
+        case Create(claims, relations):
+            plan = _created(entry, claims, _related(relations, homes, None, found), new_path, found)
+        case Update():
+            plan = _updated(entry, decision, homes, found)
+        case _:
+            assert_never(decision)
+    problems += [f"unit {entry.unit.name!r}: {problem}" for problem in found]
+    return plan
+
+
+def _created(
+    entry: Evidenced,
+    claims: Sequence[Claim],
+    related: Sequence[tuple[str, VaultPath]],
+    new_path: Callable[[str, str], VaultPath],
+    problems: list[str],
+) -> Plan:
+    fit = tuple(claim for claim in claims if _fits(entry, claim, problems))
+    if not fit:
+        return Plan("skipped", None, None, (), "no claim of it could be followed")
+    path = new_path(entry.bucket, entry.unit.slug or entry.unit.name)
+    cited = dict.fromkeys(source for claim in fit for source in entry.citing.sources(claim.evidence))
+    data = write_node(
+        name=entry.unit.name,
+        description=entry.unit.summary,
+        aliases=entry.unit.aliases,
+        origin=lowest(source.origin for source in entry.sources if source.path in cited),
+        claims=fit,
+        citing=entry.citing,
+        sources=list(cited),
+        relations=related,
+    )
+    return Plan("created", path, Put(path, data, ABSENT, NODE_LAWS), fit)
+
+
+def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: list[str]) -> Plan:
+    if not 1 <= update.candidate <= len(homes):
+        reason = f"candidate {update.candidate} was not offered"
+        problems.append(reason)
+        return Plan("refused", None, None, (), reason)
+    node = homes[update.candidate - 1].node
+    edits = [edit for edit in update.edits if _follows(entry, edit, problems)]
+    related = _related(update.relations, homes, update.candidate, problems)
+    origins: dict[VaultPath, Origin] = {source.path: source.origin for source in entry.sources}
+    worked = work_in(node, edits, entry.citing, related, origins)
+    problems.extend(worked.refused)
+    if worked.data == node.note.source:
+        outcome: UnitOutcome = "unchanged" if worked.landed else "refused"
+        reason = "" if worked.landed else "no edit of it could be followed"
+        return Plan(outcome, node.path, None, worked.landed, reason)
+    put = Put(node.path, worked.data, node.revision, NODE_LAWS)
+    return Plan(_SHAPES.get(update.shape, "refined"), node.path, put, worked.landed, base=node.note.source)
+
+
+def _follows(entry: Evidenced, edit: NodeEdit, problems: list[str]) -> bool:
+    return _cites(entry, edit.evidence, problems) if isinstance(edit, Cite) else _fits(entry, edit.claim, problems)
+
+
+def _fits(entry: Evidenced, claim: Claim, problems: list[str]) -> bool:
+    """Whether a claim can stand in a node; if not, it is refused with the reason."""
+    if reason := objection(claim.text):
+        problems.append(f"the claim {claim.text[:80]!r}: {reason}")
+        return False
+    return _cites(entry, claim.evidence, problems)
+
+
+def _cites(entry: Evidenced, evidence: Sequence[int], problems: list[str]) -> bool:
+    wrong = [number for number in evidence if not 1 <= number <= len(entry.lines)]
+    if wrong or not evidence:
+        problems.append(f"evidence {wrong[0]} was not offered" if wrong else "a claim has no evidence")
+        return False
+    return True
+
+
+def _related(
+    relations: Sequence[Relation], homes: Sequence[Home], itself: int | None, problems: list[str]
+) -> list[tuple[str, VaultPath]]:
+    found: list[tuple[str, VaultPath]] = []
+    for relation in relations:
+        if relation.candidate == itself or not 1 <= relation.candidate <= len(homes):
+            problems.append(f"a relation to candidate {relation.candidate}, which was not offered")
+        else:
+            found.append((relation.predicate, homes[relation.candidate - 1].node.path))
+    return found
+
+
+def derived_lines(entry: Evidenced, plan: Plan) -> tuple[Derived, ...]:
+    """What the node took from each source: the line of every piece of evidence, and the words that stand for it."""
+    taken: dict[VaultPath, list[Taken]] = {}
+    for claim in plan.landed:
+        for number in claim.evidence:
+            line = entry.lines[number - 1]
+            taken.setdefault(entry.sources[number - 1].path, []).append(Taken(line.number, claim.text))
+    revisions = {source.path: source.revision for source in entry.sources}
+    node = plan.node
+    return tuple(Derived(node, path, revisions[path], tuple(found)) for path, found in taken.items()) if node else ()

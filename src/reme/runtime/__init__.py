@@ -1,0 +1,27 @@
+"""The runtime: the vault looks after itself while this process lives.
+
+Owns what keeps the index in step with the files, and which process does so. Must not know tools, operations or faces,
+and never writes the vault.
+"""
+
+from reme.runtime.background import Work, embedding
+from reme.runtime.lease import Holder, Lease, LeaseLost, holder
+from reme.runtime.position import behind, wait
+from reme.runtime.process import run
+from reme.runtime.projector import Projector
+from reme.runtime.status import PathProblem, ProjectorStatus
+
+__all__ = [
+    "Holder",
+    "Lease",
+    "LeaseLost",
+    "PathProblem",
+    "Projector",
+    "ProjectorStatus",
+    "Work",
+    "behind",
+    "embedding",
+    "holder",
+    "run",
+    "wait",
+]

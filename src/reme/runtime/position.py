@@ -1,0 +1,71 @@
+"""How far the index is behind the files, and waiting until it is not.
+
+Owns the comparison. Writes nothing and takes no lock: whoever keeps the index does so elsewhere.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from reme.index import Index, Stamp
+from reme.paths import VaultPath
+from reme.vault import Stat, Vault
+
+__all__ = ["behind", "wait"]
+
+_FIRST_PAUSE_S: Final = 0.01
+_LONGEST_PAUSE_S: Final = 0.2
+
+
+def behind(vault: Vault, index: Index) -> frozenset[VaultPath]:
+    """The files whose present state the index has not met, by one walk that reads no file."""
+    return frozenset(_behind(vault, index))
+
+
+def wait(
+    vault: Vault,
+    index: Index,
+    timeout: float,
+    *,
+    monotonic: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> frozenset[VaultPath]:
+    """Wait until another process has projected what is on disk at this moment.
+
+    Args:
+        vault: The vault.
+        index: Its index.
+        timeout: Seconds to wait at most.
+        monotonic: Seconds that never go back.
+        sleep: Waits so many seconds.
+
+    Returns:
+        The files that are still to be projected when the time is up; empty if all is done.
+    """
+    deadline = monotonic() + timeout
+    left = _behind(vault, index)
+    pause, position = _FIRST_PAUSE_S, -1
+    while left and monotonic() < deadline:
+        sleep(min(pause, max(0.0, deadline - monotonic())))
+        pause = min(pause * 2, _LONGEST_PAUSE_S)
+        if (now := index.status().position) != position:
+            position, pause = now, _FIRST_PAUSE_S
+            stamps = index.stamps()
+            left = {path: stat for path, stat in left.items() if not _has_met(stamps.get(path), stat)}
+    return frozenset(left)
+
+
+def _behind(vault: Vault, index: Index) -> dict[VaultPath, Stat | None]:
+    stamps = index.stamps()
+    left: dict[VaultPath, Stat | None] = {}
+    for stat in vault.scan().files:
+        if not _has_met(stamps.pop(stat.path, None), stat):
+            left[stat.path] = stat
+    return left | dict.fromkeys(stamps)
+
+
+def _has_met(stamp: Stamp | None, stat: Stat | None) -> bool:
+    """Whether the index has seen this state of a file or a later one."""
+    if stamp is None or stat is None:
+        return stamp is None and stat is None
+    return stamp[:3] == (stat.size, stat.mtime_ns, stat.inode) or stamp.mtime_ns > stat.mtime_ns

@@ -1,0 +1,52 @@
+"""The daily tools: event notes, the materials beside them, and each day's index.
+
+Owns the form of ``daily/<date>/<slug>.md``, of ``daily/<date>/<slug>/<slug>.md`` with siblings, and of the generated
+part of ``daily/<date>.md``. Every tool takes both forms of an event.
+"""
+
+from reme.tools.daily.days import day_index, index_of_day, one_line, slug_of
+from reme.tools.daily.looking import (
+    DailyEvent,
+    DailyEvents,
+    DailyListing,
+    DailyStatus,
+    TaskState,
+    daily_list,
+    daily_list_text,
+    daily_read,
+    daily_status,
+    daily_status_text,
+    event_states,
+)
+from reme.tools.daily.promotion import with_promotion
+from reme.tools.daily.writing import (
+    DailyReindexed,
+    daily_create,
+    daily_reindex,
+    daily_reindex_text,
+    daily_write,
+)
+
+__all__ = [
+    "DailyEvent",
+    "DailyEvents",
+    "DailyListing",
+    "DailyReindexed",
+    "DailyStatus",
+    "TaskState",
+    "daily_create",
+    "daily_list",
+    "daily_list_text",
+    "daily_read",
+    "daily_reindex",
+    "daily_reindex_text",
+    "daily_status",
+    "daily_status_text",
+    "daily_write",
+    "day_index",
+    "event_states",
+    "index_of_day",
+    "one_line",
+    "slug_of",
+    "with_promotion",
+]

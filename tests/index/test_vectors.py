@@ -1,0 +1,212 @@
+"""Vectors: made once for what they are of, found exactly, and never in the way of the rows."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from reme.index import ANY, ChunkKey, Filter, embed, open_index, rebuild
+from reme.testing import SyntheticEmbedder
+from reme.vault import Layout
+from tests.index.place import Place
+
+np = pytest.importorskip("numpy")
+
+
+def asked(embedder: SyntheticEmbedder, text: str) -> bytes:
+    return embedder.embed([text], query=True)[0].tobytes()
+
+
+def path_of(place: Place, key: ChunkKey) -> str:
+    chunk = place.index.around([key], 0)[0]
+    return place.index.standings([chunk.note])[chunk.note].path
+
+
+def nearest(place: Place, embedder: SyntheticEmbedder, text: str, wanted: Filter = ANY, limit: int = 3) -> list[str]:
+    return [path_of(place, key) for key in place.index.nearest(asked(embedder, text), wanted, limit)]
+
+
+@pytest.fixture
+def embedder() -> SyntheticEmbedder:
+    return SyntheticEmbedder()
+
+
+def test_the_nearest_is_found_and_its_cosine_is_exact(place: Place, embedder: SyntheticEmbedder) -> None:
+    for i in range(40):
+        place.write(f"n{i}.md", f"word{i} other{i} third{i}\n")
+    place.refresh()
+    assert embed(place.index, embedder).done == 40
+    assert nearest(place, embedder, "word7 other7", limit=1) == ["n7.md"]
+    (key,) = place.index.nearest(asked(embedder, "word7 other7"), ANY, 1)
+    exact = float(embedder.embed(["word7 other7"])[0] @ embedder.embed(["word7 other7 third7"])[0])
+    assert place.index.cosines(asked(embedder, "word7 other7"), [key])[key] == pytest.approx(exact, abs=2e-3)
+
+
+def test_int8_scan_and_rescoring_find_what_a_full_scan_finds(place: Place) -> None:
+    embedder = SyntheticEmbedder(random=True, dim=32)
+    place.write("d.jsonl", "\n".join(f'{{"role": "user", "text": "turn {i}"}}' for i in range(2_500)))
+    place.refresh()
+    assert embed(place.index, embedder, batch=700).done == 2_500
+    query = asked(embedder, "anything")
+    keys = place.index.nearest(query, ANY, 20)
+    everything = [key for first in keys[:1] for key in range(first - 3_000, first + 3_000)]
+    exact = place.index.cosines(query, everything)
+    assert len(exact) == 2_500
+    assert keys == sorted(exact, key=lambda key: (-exact[key], key))[:20]
+
+
+def test_b75_only_what_is_new_is_embedded(place: Place, embedder: SyntheticEmbedder) -> None:
+    sections = [f"# Heading {i}\n\n" + f"sentence number {i} says something. " * 40 for i in range(10)]
+    for i in range(50):
+        place.write(f"n{i}.md", f"note {i}\n")
+    place.write("long.md", "\n\n".join(sections))
+    place.refresh()
+    first = embed(place.index, embedder)
+    assert first.done == len(embedder.texts) >= 60
+
+    def embedded_by(change: str) -> int:
+        embedder.texts.clear()
+        place.refresh()
+        assert embed(place.index, embedder).pending == 0, change
+        return len(embedder.texts)
+
+    assert embedded_by("nothing") == 0
+    for file in place.root.glob("*.md"):
+        os.utime(file, (1_000_000, 1_000_000))
+    assert embedded_by("touch") == 0
+    sections[4] = sections[4].replace("sentence number 4", "another sentence")
+    place.write("long.md", "\n\n".join(sections))
+    assert 1 <= embedded_by("one section") <= 2
+    (place.root / "n3.md").rename(place.root / "renamed.md")
+    assert embedded_by("rename") == 0
+    assert nearest(place, embedder, "note 3", limit=1) == ["renamed.md"]
+
+
+def test_b45_what_comes_back_is_searchable_at_once(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("n.md", "a pear in the garden\n")
+    place.write("m.md", "something else\n")
+    place.refresh()
+    embed(place.index, embedder)
+    for path in ("n.md", "elsewhere/n.md"):
+        for file in [*place.root.rglob("n.md")]:
+            file.unlink()
+        place.refresh()
+        assert nearest(place, embedder, "pear garden", limit=1) == ["m.md"]
+        place.write(path, "a pear in the garden\n")
+        place.refresh()
+        assert nearest(place, embedder, "pear garden", limit=1) == [path]
+    assert len(embedder.texts) == 2
+
+
+def test_b39_one_text_that_fails_stops_no_other_and_is_tried_again(place: Place) -> None:
+    broken = {"poison"}
+    embedder = SyntheticEmbedder(fails=lambda text: any(word in text for word in broken))
+    for i in range(5):
+        place.write(f"n{i}.md", f"fine {i}\n")
+    place.write("p.md", "poison\n")
+    place.refresh()
+    done = embed(place.index, embedder)
+    assert (done.done, done.failed, done.pending) == (5, 1, 1)
+    assert "told to" in done.problem
+    broken.clear()
+    assert embed(place.index, embedder).done == 1
+
+
+def test_embedding_is_resumed_and_begins_with_the_newest(place: Place, embedder: SyntheticEmbedder) -> None:
+    for i in range(10):
+        place.write(f"n{i}.md", f"note {i}\n")
+        os.utime(place.root / f"n{i}.md", (1_000_000 + i, 1_000_000 + i))
+    place.refresh()
+    done = embed(place.index, embedder, batch=2, most=4)
+    assert (done.done, done.pending) == (4, 6)
+    assert embedder.texts == ["note 9", "note 8", "note 7", "note 6"]
+    place.index.close()
+    place.index = open_index(place.store, Layout())
+    assert embed(place.index, embedder).done == 6
+    assert embed(place.index, embedder, stop=lambda: True).done == 0
+
+
+def test_another_model_makes_the_vectors_anew(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("a.md", "alpha\n")
+    place.refresh()
+    embed(place.index, embedder)
+    other = SyntheticEmbedder("other", 16)
+    assert place.index.model() == ("synthetic", 64)
+    assert embed(place.index, other).done == 1
+    assert place.index.model() == ("other", 16)
+    assert nearest(place, other, "alpha") == ["a.md"]
+
+
+def test_a_rebuild_keeps_the_vectors(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("a.md", "alpha\n")
+    place.refresh()
+    embed(place.index, embedder)
+    before = place.index.dump()
+    rebuild(place.index, place.vault)
+    assert place.index.dump() == before
+    assert place.index.status().embedded == 1
+    assert embed(place.index, embedder).done == 0
+    assert len(embedder.texts) == 1
+
+
+def test_a_filter_is_applied_before_the_cut(place: Place, embedder: SyntheticEmbedder) -> None:
+    for i in range(120):
+        place.write(f"work/n{i}.md", f"zebra stripes {i}\n")
+    place.write("home/one.md", "quiet words about a zebra and more\n")
+    place.write("home/two.md", "nothing of the kind\n")
+    place.refresh()
+    embed(place.index, embedder)
+    assert nearest(place, embedder, "zebra stripes", Filter(paths=("home",)), 2) == ["home/one.md", "home/two.md"]
+
+
+def test_two_files_of_one_text_share_a_vector(place: Place, embedder: SyntheticEmbedder) -> None:
+    for path in ("a.md", "b.md"):
+        place.write(path, "the same\n")
+    place.refresh()
+    assert embed(place.index, embedder).done == 2
+    assert len(embedder.texts) <= 2
+    assert set(nearest(place, embedder, "the same")) == {"a.md", "b.md"}
+
+
+def test_vectors_of_what_is_gone_do_not_pile_up(place: Place, embedder: SyntheticEmbedder) -> None:
+    for version in range(4):
+        place.write("d.jsonl", "\n".join(f'{{"text": "v{version} turn {i}"}}' for i in range(600)))
+        place.write("stays.md", "this stays\n")
+        place.refresh()
+        embed(place.index, embedder, batch=300)
+    assert nearest(place, embedder, "this stays", limit=1) == ["stays.md"]
+    embedder.texts.clear()
+    place.write("d.jsonl", "\n".join(f'{{"text": "v0 turn {i}"}}' for i in range(600)))
+    place.refresh()
+    embed(place.index, embedder, batch=300)
+    assert len(embedder.texts) == 600
+    assert nearest(place, embedder, "v0 turn 17", limit=1) == ["d.jsonl"]
+
+
+def test_a_note_without_text_waits_for_nothing(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("a.md", "---\nname: Only a name\n---\n")
+    place.refresh()
+    assert embed(place.index, embedder) == replace(embed(place.index, embedder), done=0, pending=0)
+
+
+def test_an_embedder_of_the_wrong_shape_is_a_failure(place: Place) -> None:
+    embedder = SyntheticEmbedder(dim=8)
+    place.write("a.md", "alpha\n")
+    place.refresh()
+    embedder.dim = 9
+    embedder.embed = lambda texts, *, query=False: np.zeros((len(texts), 3), np.float32)
+    assert embed(place.index, embedder).failed == 1
+
+
+def test_another_process_that_makes_the_vectors_anew_is_noticed(place: Place, embedder: SyntheticEmbedder) -> None:
+    for i in range(5):
+        place.write(f"n{i}.md", f"note {i}\n")
+    place.refresh()
+    embed(place.index, embedder)
+    assert nearest(place, embedder, "note 3", limit=1) == ["n3.md"]
+    elsewhere = open_index(place.store, Layout())
+    other = SyntheticEmbedder("other", 64, synonyms={"3": "4", "4": "3"})
+    embed(elsewhere, other)
+    elsewhere.close()
+    assert nearest(place, other, "note 3", limit=1) == ["n3.md"]
+    assert nearest(place, SyntheticEmbedder(), "note 3", limit=1) == ["n4.md"]
