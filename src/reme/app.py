@@ -19,6 +19,8 @@ from reme.clock import Clock, zone_named
 from reme.config import DreamOptions, MemoryOptions, Settings, load_settings
 from reme.errors import Refused, ReMeError, Unavailable
 from reme.index import Index, IndexDamaged, open_index
+from reme.models import Embedder, EndpointSettings, open_embedder
+from reme.search import Signals
 from reme.state import State
 from reme.tools import Caller, Workspace
 from reme.vault import Role, Vault
@@ -55,6 +57,8 @@ class App:
         self.settings = settings
         self.catalog = catalog
         self._notices = notices
+        self._embedder: Embedder | None = None
+        self._signals = Signals(vault.state_dir / "meta")
         self._started = started
 
     def __enter__(self) -> Self:
@@ -105,8 +109,29 @@ class App:
         caller = Caller(role=role, actor=actor, run=self.vault.new_id())
         settings = self.settings
         return Workspace(
-            self.vault, self.index, self.state, self.vault.clock, settings.search, caller, schema=settings.schema
+            self.vault,
+            self.index,
+            self.state,
+            self.vault.clock,
+            settings.search,
+            caller,
+            schema=settings.schema,
+            embedder=self.embedder,
+            signals=self._signals,
         )
+
+    def embedder(self) -> Embedder | None:
+        """The embedder that the settings name, opened at the first call; None for none.
+
+        Raises:
+            ConfigError: If there is none of this name.
+            Unavailable: If it is not installed or does not answer.
+        """
+        if self._embedder is None and self.settings.embedder != "none":
+            endpoint, given = EndpointSettings(), self.settings.endpoint
+            endpoint = replace(endpoint, url=given.url or endpoint.url, key=given.key)
+            self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
+        return self._embedder
 
     def _run(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
         try:
@@ -214,13 +239,15 @@ def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:
     Raises:
         ConfigError, Unavailable: As ``open_vault``.
     """
-    from reme.runtime import Projector, ProjectorStatus, run
+    from reme.runtime import Projector, ProjectorStatus, embedding, run
 
     def told(status: ProjectorStatus) -> None:
         tell("keeping the index in step with the files" if status.epoch else "another process is at it; standing by")
 
     with open_vault(root) as app:
-        return run(Projector(app.vault, app.index), tell=told)
+        embedder = app.embedder()
+        background = embedding(embedder) if embedder else None
+        return run(Projector(app.vault, app.index, background=background), tell=told)
 
 
 def _index_folder(state_dir: Path, started: contextlib.ExitStack) -> tuple[Path, tuple[str, ...]]:

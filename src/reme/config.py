@@ -21,6 +21,7 @@ __all__ = [
     "STATE_NAME",
     "DigestSettings",
     "DreamOptions",
+    "EndpointOptions",
     "GitSettings",
     "MemoryOptions",
     "Settings",
@@ -91,6 +92,20 @@ class DreamOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """Where an embedder ``openai:MODEL`` is asked: from the environment alone, so that no vault that somebody else made
+    can have notes sent anywhere.
+
+    Attributes:
+        url: The address up to and including ``/v1``; empty for Ollama's on this machine.
+        key: Sent as a bearer token.
+    """
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, by section of ``reme.yaml``."""
 
@@ -103,6 +118,8 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     dream: DreamOptions = field(default_factory=DreamOptions)
+    embedder: str = "none"
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
     schema: SchemaSettings = field(default_factory=SchemaSettings)
 
 
@@ -151,6 +168,11 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
     """
     environment = os.environ if environment is None else environment
     document = _read_document(root / CONFIG_NAME) if root else {}
+    if "endpoint" in document or str(document.get("embedder", "")).startswith("openai"):
+        raise ConfigError(
+            f"{CONFIG_NAME}: where notes are sent is not for a vault's own file to say",
+            hint="Set REME_EMBEDDER=openai:MODEL, REME_ENDPOINT_URL and REME_ENDPOINT_KEY in the environment.",
+        )
     settings: Settings = _section(Settings, document, "", environment)
     zone = settings.vault.timezone or system_zone(environment)
     zone_named(zone)
@@ -264,6 +286,8 @@ vault:
 
 # git:
 #   auto_commit: false        # commit each change to the git repository that this folder is in
+
+# embedder: none              # search by meaning, too: bundled, use, auto (whichever is installed), onnx:DIRECTORY
 
 # folders:                    # where things are kept
 #   resource: resource        # raw material, written once

@@ -161,3 +161,15 @@ def test_folders_that_could_not_work_are_refused_when_loaded(tmp_path: Path, fol
     (tmp_path / "reme.yaml").write_text(f"folders: {folders}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=reason):
         load_settings(tmp_path, {})
+
+
+@pytest.mark.parametrize("text", ["embedder: openai:m", "endpoint: {url: 'http://h/v1'}"])
+def test_a_vaults_own_file_cannot_have_notes_sent_anywhere(tmp_path: Path, text: str) -> None:
+    (tmp_path / "reme.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="where notes are sent"):
+        load_settings(tmp_path, {})
+    (tmp_path / "reme.yaml").write_text("embedder: bundled", encoding="utf-8")
+    environment = {"REME_EMBEDDER": "openai:m", "REME_ENDPOINT_URL": "http://h/v1", "REME_ENDPOINT_KEY": "secret"}
+    settings = load_settings(tmp_path, environment)
+    assert (settings.embedder, settings.endpoint.url) == ("openai:m", "http://h/v1")
+    assert "secret" not in repr(settings)

@@ -36,7 +36,9 @@ def test_documents_name_nothing_outside(path: Path) -> None:
 def test_requirements_are_pinned_and_name_no_host() -> None:
     for path in sorted((ROOT / "requirements").iterdir()):
         for line in path.read_text("utf-8").splitlines():
-            assert re.fullmatch(r"#.*|-r (?:core|build|semantic)\.txt|[\w.-]+==[A-Za-z0-9.]+", line), f"{path.name}: {line}"
+            assert re.fullmatch(r"#.*|-r (?:core|build|semantic)\.txt|[\w.-]+==[A-Za-z0-9.]+", line), (
+                f"{path.name}: {line}"
+            )
 
 
 @pytest.mark.parametrize("path", DOCS, ids=name)

@@ -5,7 +5,7 @@ Owns which there are and how each is run. Must not know the index, notes or the 
 
 from reme.models.choose import EMBEDDERS, is_installed, open_embedder
 from reme.models.embedder import Calibration, Embedder, Vectors
-from reme.models.endpoint import EndpointSettings
+from reme.models.settings import EndpointSettings
 
 __all__ = [
     "EMBEDDERS",

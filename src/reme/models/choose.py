@@ -9,7 +9,7 @@ from typing import Final
 
 from reme.errors import ConfigError, Unavailable
 from reme.models.embedder import Embedder
-from reme.models.endpoint import Endpoint, EndpointSettings
+from reme.models.settings import EndpointSettings
 
 __all__ = ["EMBEDDERS", "is_installed", "open_embedder"]
 
@@ -66,6 +66,8 @@ def open_embedder(spec: str, *, endpoint: EndpointSettings | None = None, thread
             return ModelFolder(Path(rest).expanduser(), threads=threads)
         case "openai" if rest:
             _require(kind)
+            from reme.models.endpoint import Endpoint
+
             return Endpoint(rest, endpoint or EndpointSettings())
         case _:
             raise ConfigError(f"there is no embedder {spec!r}", hint=f"Choose one of: {', '.join(EMBEDDERS)}.")

@@ -11,53 +11,21 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from reme.errors import ConfigError, Unavailable
-from reme.models.embedder import Calibration, Vectors, sendable
+from reme.models.embedder import Vectors, sendable
 from reme.models.extras import load
+from reme.models.settings import EndpointSettings
 
-__all__ = ["Endpoint", "EndpointSettings"]
+__all__ = ["Endpoint"]
 
 _BACK_OFF_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 20.0
 _WORTH_REPEATING: Final = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 _LARGEST_ANSWER: Final = 256_000_000
-_USUAL: Final = Calibration(lo=0.0, span=0.7)
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
-    """Where a model is and how it wants to be asked.
-
-    Attributes:
-        url: The address up to and including ``/v1``.
-        key: Sent as a bearer token; empty for none.
-        dim: Length of the vectors to ask for; None for the model's own.
-        query_prefix: What goes before a question.
-        passage_prefix: What goes before a passage.
-        batch: Most texts in a request.
-        longest: Characters of a text that are sent.
-        timeout: Seconds to wait for an answer.
-        tries: How often a request is tried, with growing pauses, while the endpoint is down or busy.
-        proxy: Address of a proxy; empty for none.
-        calibration: Where the model's cosines lie.
-    """
-
-    url: str = "http://127.0.0.1:11434/v1"
-    key: str = field(default="", repr=False)
-    dim: int | None = None
-    query_prefix: str = ""
-    passage_prefix: str = ""
-    batch: int = 64
-    longest: int = 8_000
-    timeout: float = 60.0
-    tries: int = 3
-    proxy: str = ""
-    calibration: Calibration = _USUAL
 
 
 class Endpoint:

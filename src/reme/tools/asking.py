@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Len
 
+from reme.errors import ConfigError, Unavailable
 from reme.search import MAX_DEPTH, MAX_LIMIT, MAX_TRAVERSED, SearchResult, TraverseResult, search_text, traverse_text
 from reme.search import search as find_nodes
 from reme.search import traverse as walk_links
@@ -38,6 +39,9 @@ def search(
         int | None, "How many neighbours of a note, at most, each way", Ge(0), Le(1000)
     ] = None,
     expand_path_budget: Annotated[int | None, "How many neighbours in all", Ge(0), Le(1000)] = None,
+    query_rewrite: Annotated[str | None, "What to look for by meaning instead, such as a likely answer"] = None,
+    include_archived: Annotated[bool, "Search the archive, too"] = False,
+    explain: Annotated[bool, "Tell how the result came about"] = False,
 ) -> SearchResult:
     """Find the notes that answer a query best, with their best pieces and their neighbours by links.
 
@@ -45,7 +49,12 @@ def search(
         InvalidInput: For a filter that cannot be met: an unknown layer or path, a malformed date or condition.
         Refused: For a path outside the vault.
     """
-    missed = look(workspace)
+    warnings = [missed] if (missed := look(workspace)) else []
+    try:
+        embedder = workspace.embedder()
+    except (Unavailable, ConfigError) as error:
+        embedder = None
+        warnings.append(f"words alone decide: {error.message}")
     result = find_nodes(
         workspace.index,
         workspace.clock,
@@ -63,9 +72,14 @@ def search(
         expand_depth=expand_depth,
         max_links_per_direction=max_links_per_direction,
         expand_path_budget=expand_path_budget,
+        query_rewrite=query_rewrite,
+        include_archived=include_archived,
+        explain=explain,
+        embedder=embedder,
+        signals=workspace.signals,
         vault=workspace.vault,
     )
-    return replace(result, warnings=(*result.warnings, missed)) if missed else result
+    return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
 
 
 def traverse(
