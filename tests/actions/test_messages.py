@@ -167,3 +167,10 @@ def test_a_time_at_which_nobody_wrote_is_a_problem_of_its_message_alone(given: o
 def test_messages_inside_a_request_or_an_export() -> None:
     text = json.dumps({"model": "m", "messages": [{"role": "user", "content": "我搬到里斯本了。"}]})
     assert [m.text for m in read_messages(text, CLOCK).messages] == ["我搬到里斯本了。"]
+
+
+def test_separators_do_not_join_words() -> None:
+    said = "周一\u2028周二\u3000三点 10\u00a0km\x0bthen\x00 👨\u200d👩\ufeff end"
+    assert [m.text for m in read({"role": "user", "content": said}).messages] == [
+        "周一 周二\u3000三点 10\u00a0km then 👨\u200d👩 end"
+    ]

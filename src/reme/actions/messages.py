@@ -7,6 +7,7 @@ what is wrong with a message. Knows nothing of where messages are kept.
 import hashlib
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _INJECTED: Final = re.compile(
     r"command-args|command-contents|bash-stdout|bash-stderr|task-notification|think|thinking)\b[^>]*>.*?</\1\s*>",
     re.DOTALL | re.IGNORECASE,
 )
+_JOINERS: Final = "\u200c\u200d"
 _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 2199
 _BASE64: Final = re.compile(
@@ -226,12 +228,14 @@ def _cleaned(text: str) -> str:
     before = None
     while before != text:
         before, text = text, _INJECTED.sub("", text)
-    printable = "".join(
-        char
-        for char in text.replace("\r\n", "\n").replace("\r", "\n")
-        if char in "\n\t" or char.isprintable() or char == "\u200d"
-    )
-    return _BASE64.sub("[data]", printable)
+    return _BASE64.sub("[data]", "".join(map(_legible, text.replace("\r\n", "\n").replace("\r", "\n"))))
+
+
+def _legible(char: str) -> str:
+    """A character as it is kept: spaces of every width stay, other separators become one, what shows nothing goes."""
+    if char in _JOINERS or char in "\n\t" or char.isprintable() or unicodedata.category(char) == "Zs":
+        return char
+    return " " if char.isspace() else ""
 
 
 def _moment(

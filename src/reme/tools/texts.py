@@ -22,7 +22,7 @@ def check_editable(file: File) -> None:
     except UnicodeDecodeError as error:
         raise Refused(
             f"{file.path} is not in UTF-8 (byte {error.start}), so it is not edited in place",
-            hint="Convert it to UTF-8 first: read it and write what was read with overwrite.",
+            hint="Convert it to UTF-8 with a program that knows its encoding; what reading shows of it is a guess.",
             details={"path": file.path, "rule": "encoding"},
         ) from error
 
