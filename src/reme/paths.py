@@ -22,6 +22,7 @@ __all__ = [
     "join",
     "parent",
     "parse_path",
+    "slug_of",
     "stem",
     "suffix",
 ]
@@ -32,6 +33,7 @@ VaultPath = NewType("VaultPath", str)
 MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
 
 _DRIVE = re.compile(r"^[A-Za-z]:" if sys.platform == "win32" else r"^[A-Za-z]:(?:/|$)")
+_LONGEST_SLUG = 60
 _ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
@@ -130,6 +132,14 @@ def join(folder: VaultPath, name: str) -> VaultPath:
 def is_markdown(path: VaultPath) -> bool:
     """Whether the path names a Markdown note."""
     return suffix(path) in MARKDOWN_SUFFIXES
+
+
+def slug_of(title: str) -> str:
+    """A title as a file name: lower case, any script, a hyphen for all that is no letter or digit, 60 characters."""
+    slug = re.sub(r"[^\w]+|_+", "-", title.lower().replace("'", "").replace("’", "")).strip("-")
+    if len(slug) > _LONGEST_SLUG:
+        slug = slug[:_LONGEST_SLUG].rpartition("-")[0] or slug[:_LONGEST_SLUG]
+    return slug or "note"
 
 
 def fold(text: str) -> str:

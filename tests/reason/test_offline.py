@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reme.paths import slug_of
 from reme.reason import (
     Bucket,
     Candidate,
@@ -27,7 +28,6 @@ from reme.reason import (
     SourceNote,
     Unit,
     Update,
-    slug_of,
 )
 
 ZONE = ZoneInfo("Europe/Berlin")

@@ -26,8 +26,8 @@ from reme.actions.sources import Source, changed_resources, changed_sources, nam
 from reme.actions.staleness import StaleReport, find_stale
 from reme.errors import InvalidInput, Refused
 from reme.index import refresh
-from reme.paths import VaultPath
-from reme.reason import DreamReasoner, Extraction, Integration, Topic, slug_of
+from reme.paths import VaultPath, slug_of
+from reme.reason import DreamReasoner, Extraction, Integration, Topic
 from reme.tools import Workspace, one_line
 from reme.vault import Amend, Committed, Edit, Unchanged
 

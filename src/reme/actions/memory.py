@@ -20,8 +20,8 @@ from reme.actions.settings import MemorySettings
 from reme.actions.statements import Item, link_to, objection, source_lines
 from reme.errors import Conflict, InvalidInput
 from reme.markdown import Note, parse
-from reme.paths import VaultPath, fold, is_markdown, parse_path, stem
-from reme.reason import Event, MemoryReasoner, Message, OpenEvent, Statement, StatementKind, slug_of
+from reme.paths import VaultPath, fold, is_markdown, parse_path, slug_of, stem
+from reme.reason import Event, MemoryReasoner, Message, OpenEvent, Statement, StatementKind
 from reme.revision import ABSENT, Revision, revision_of
 from reme.tools import Workspace, day_index, one_line
 from reme.vault import Amend, Conflicted, Edit, Outcome, Put, locked

@@ -13,14 +13,13 @@ from reme.index.port import Index, Writer
 from reme.index.project import Projector
 from reme.index.rows import Entry, FileProblem, IndexDamaged, Stamp
 from reme.paths import VaultPath
-from reme.revision import Revision
+from reme.revision import Revision, revision_of_pieces
 from reme.vault import Stat, Vault
 
 __all__ = ["Refreshed", "rebuild", "refresh", "refresh_paths"]
 
 _BATCH_FILES: Final = 1_000
 _BATCH_BYTES: Final = 32_000_000
-_BLOCK: Final = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,7 @@ def _read(vault: Vault, projector: Projector, stat: Stat, before: Stamp | None) 
     """What the index shall hold of a file, or only its new times if its bytes are known already."""
     limit = projector.max_bytes
     if stat.size > limit or not projector.reads(stat.path):
-        revision = _revision_in_blocks(vault, stat.path)
+        revision = revision_of_pieces(vault.pieces(stat.path))
         stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, revision)
         if before is not None and before.revision == revision:
             return stamp
@@ -220,13 +219,3 @@ def _read(vault: Vault, projector: Projector, stat: Stat, before: Stamp | None) 
     if before is not None and before.revision == file.revision:
         return stamp
     return projector.project(stat.path, file.data, stamp)
-
-
-def _revision_in_blocks(vault: Vault, path: VaultPath) -> Revision:
-    import hashlib
-
-    digest = hashlib.blake2b(digest_size=16)
-    with vault.open(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return Revision(digest.hexdigest())

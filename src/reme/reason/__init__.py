@@ -41,7 +41,6 @@ from reme.reason.port import (
     ResourceReasoner,
     TopicReasoner,
 )
-from reme.reason.slugs import slug_of
 from reme.reason.upkeep import Card, Child, Division, Folding, Joining, Overview, Resource, Triple, Vote
 
 __all__ = [
@@ -87,5 +86,4 @@ __all__ = [
     "Unit",
     "Update",
     "Vote",
-    "slug_of",
 ]

@@ -25,7 +25,6 @@ from reme.tools.daily import (
     daily_write,
     day_index,
     one_line,
-    slug_of,
 )
 from reme.tools.delete import Deleted, Inbound, delete, delete_text
 from reme.tools.edit import Edited, edit, edit_text
@@ -164,7 +163,6 @@ __all__ = [
     "search_text",
     "show",
     "show_text",
-    "slug_of",
     "stat",
     "stat_text",
     "status",

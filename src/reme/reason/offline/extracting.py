@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from reme.paths import slug_of
 from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topic, Unit
 from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
 from reme.reason.offline.rules import has_cjk
 from reme.reason.offline.terms import Lexicon, inverse_frequencies
 from reme.reason.offline.titles import headline
-from reme.reason.slugs import slug_of
 
 __all__ = ["extract"]
 

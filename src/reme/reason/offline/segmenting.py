@@ -12,13 +12,13 @@ from datetime import date
 from itertools import pairwise
 from typing import Final
 
+from reme.paths import slug_of
 from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
 from reme.reason.offline.rules import rules_for
 from reme.reason.offline.sentences import Sentence, announces, pick, rate, split
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
 from reme.reason.offline.titles import headline
-from reme.reason.slugs import slug_of
 
 __all__ = ["segment"]
 

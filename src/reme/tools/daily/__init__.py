@@ -4,7 +4,7 @@ Owns the form of ``daily/<date>/<slug>.md``, of ``daily/<date>/<slug>/<slug>.md`
 part of ``daily/<date>.md``. Every tool takes both forms of an event.
 """
 
-from reme.tools.daily.days import day_index, index_of_day, one_line, slug_of
+from reme.tools.daily.days import day_index, index_of_day, one_line
 from reme.tools.daily.looking import (
     DailyEvent,
     DailyEvents,
@@ -47,6 +47,5 @@ __all__ = [
     "event_states",
     "index_of_day",
     "one_line",
-    "slug_of",
     "with_promotion",
 ]

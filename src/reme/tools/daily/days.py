@@ -25,12 +25,10 @@ __all__ = [
     "index_path",
     "one_line",
     "parse_day",
-    "slug_of",
 ]
 
 _REGION: Final = "index"
 _LISTED: Final = re.compile(r"^- \[\[(?P<path>[^\[\]|]+)\|")
-_LONGEST_SLUG: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,6 @@ def parse_day(raw: str | None, today: date) -> date:
         raise InvalidInput(
             f"day: {raw!r} is no date", hint="Write it as 2026-05-15.", details={"field": "day"}
         ) from error
-
-
-def slug_of(title: str) -> str:
-    """A title as a file name: lower case, any script, a hyphen for all that is no letter or digit, 60 characters."""
-    slug = re.sub(r"[^\w]+|_+", "-", title.lower().replace("'", "").replace("’", "")).strip("-")
-    if len(slug) > _LONGEST_SLUG:
-        slug = slug[:_LONGEST_SLUG].rpartition("-")[0] or slug[:_LONGEST_SLUG]
-    return slug or "note"
 
 
 def day_folder(layout: Layout, day: date) -> VaultPath:

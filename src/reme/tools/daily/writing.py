@@ -12,7 +12,7 @@ from annotated_types import Len
 
 from reme.errors import Conflict, InvalidInput
 from reme.markdown import parse, set_property
-from reme.paths import VaultPath, join, parent, parse_path, stem
+from reme.paths import VaultPath, join, parent, parse_path, slug_of, stem
 from reme.revision import ABSENT, revision_of
 from reme.tools.append import appended
 from reme.tools.changes import DryRun, Written, read_expected, submit, written
@@ -24,7 +24,6 @@ from reme.tools.daily.days import (
     find_event,
     index_path,
     parse_day,
-    slug_of,
 )
 from reme.tools.daily.promotion import with_promotion
 from reme.tools.places import check_new
