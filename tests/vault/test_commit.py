@@ -369,7 +369,7 @@ def test_bytes_written_in_the_very_moment_are_kept(vault, edits, monkeypatch) ->
     (copy,) = outcome.conflict_copies
     assert vault.read(copy).data == "别人刚写的".encode()
     assert vault.read("a.md").data == b"ours"
-    assert b'"kind": "conflict"' in vault.read("audit/ledger.jsonl").data
+    assert b'"kind": "conflict-copy"' in vault.read("audit/ledger.jsonl").data
 
 
 def test_appends_rejoin_an_editor_that_saves_in_the_very_moment(vault, edits, monkeypatch) -> None:

@@ -81,7 +81,7 @@ def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
         carried = _write(vault, entry)
         if not carried.conflict_copies:
             return Committed(entry.id, plan.revisions)
-        _record_in_ledger(vault, entry, "conflict", carried)
+        _record_in_ledger(vault, entry, "conflict-copy", carried)
         rejoined = _rejoin(vault, change_set, plan, carried)
         copies = tuple(copy for path, copy in carried.conflict_copies.items() if path not in rejoined)
         return Committed(entry.id, plan.revisions | rejoined, copies)
