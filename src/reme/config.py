@@ -14,11 +14,9 @@ from reme.errors import ConfigError
 from reme.index import IndexSettings
 from reme.search import SearchSettings
 from reme.tools import SchemaSettings
-from reme.vault import Layout, Retention
+from reme.vault import SETTINGS_FILE, STATE_FOLDER, Layout, Retention
 
 __all__ = [
-    "CONFIG_NAME",
-    "STATE_NAME",
     "DigestSettings",
     "DreamOptions",
     "EndpointOptions",
@@ -30,9 +28,6 @@ __all__ = [
     "find_root",
     "load_settings",
 ]
-
-CONFIG_NAME: Final = "reme.yaml"
-STATE_NAME: Final = ".reme"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +144,7 @@ def find_root(given: str | None, start: Path, environment: Mapping[str, str] | N
             )
         return root.resolve()
     for folder in (start.resolve(), *start.resolve().parents):
-        if (folder / CONFIG_NAME).is_file() or (folder / STATE_NAME).is_dir():
+        if (folder / SETTINGS_FILE).is_file() or (folder / STATE_FOLDER).is_dir():
             return folder
     raise ConfigError(
         f"there is no vault at {start} or above it",
@@ -167,10 +162,10 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
             kind, each naming the place.
     """
     environment = os.environ if environment is None else environment
-    document = _read_document(root / CONFIG_NAME) if root else {}
+    document = _read_document(root / SETTINGS_FILE) if root else {}
     if "endpoint" in document or str(document.get("embedder", "")).startswith("openai"):
         raise ConfigError(
-            f"{CONFIG_NAME}: where notes are sent is not for a vault's own file to say",
+            f"{SETTINGS_FILE}: where notes are sent is not for a vault's own file to say",
             hint="Set REME_EMBEDDER=openai:MODEL, REME_ENDPOINT_URL and REME_ENDPOINT_KEY in the environment.",
         )
     settings: Settings = _section(Settings, document, "", environment)
@@ -202,7 +197,7 @@ def _mapping(document: object, name: str) -> dict[str, object]:
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise ConfigError(f"{CONFIG_NAME}: {name} must be a mapping of keys to values, not {document!r}")
+        raise ConfigError(f"{SETTINGS_FILE}: {name} must be a mapping of keys to values, not {document!r}")
     return {str(key): value for key, value in cast("dict[object, object]", document).items()}
 
 
@@ -228,7 +223,7 @@ def _section(kind: type[Any], document: Mapping[str, object], prefix: str, envir
     try:
         return kind(**values)
     except ValueError as error:
-        raise ConfigError(f"{prefix.rstrip('.') or CONFIG_NAME}: {error}") from error
+        raise ConfigError(f"{prefix.rstrip('.') or SETTINGS_FILE}: {error}") from error
 
 
 def _typed(hint: Any, value: object, place: str) -> Any:
@@ -248,7 +243,7 @@ def _unknown(place: str, known: list[str]) -> ConfigError:
 
     close = difflib.get_close_matches(place, known, n=1)
     hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
-    return ConfigError(f"{CONFIG_NAME}: there is no setting {place}", hint=hint, details={"setting": place})
+    return ConfigError(f"{SETTINGS_FILE}: there is no setting {place}", hint=hint, details={"setting": place})
 
 
 def system_zone(environment: Mapping[str, str]) -> str:
@@ -326,7 +321,7 @@ def create_vault(root: Path, environment: Mapping[str, str] | None = None) -> tu
     settings = _TEMPLATE.format(timezone=system_zone(os.environ if environment is None else environment))
     made: list[str] = []
     try:
-        for name, text in ((CONFIG_NAME, settings), (f"{STATE_NAME}/.gitignore", "*\n")):
+        for name, text in ((SETTINGS_FILE, settings), (f"{STATE_FOLDER}/.gitignore", "*\n")):
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             try:

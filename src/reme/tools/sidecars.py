@@ -7,14 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import cast
 
 from reme.paths import VaultPath
 from reme.revision import Revision
+from reme.vault import SIDECAR_SUFFIX
 
-__all__ = ["SIDECAR_SUFFIX", "Sighting", "recorded_revisions", "sidecar_of", "sighting_entry"]
-
-SIDECAR_SUFFIX: Final = ".meta.yaml"
+__all__ = ["Sighting", "recorded_revisions", "sidecar_of", "sighting_entry"]
 
 
 @dataclass(frozen=True, slots=True)

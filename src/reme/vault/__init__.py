@@ -20,12 +20,16 @@ from reme.vault.changeset import (
     Unchanged,
 )
 from reme.vault.commit import commit, locked
-from reme.vault.files import TEXT_SUFFIXES, File, Scan, Stat, Vault
+from reme.vault.files import STATE_FOLDER, TEXT_SUFFIXES, File, Scan, Stat, Vault
 from reme.vault.journal import Record, Retention
 from reme.vault.layout import Layer, Layout
+from reme.vault.policy import SETTINGS_FILE, SIDECAR_SUFFIX
 from reme.vault.undo import diff, history, plan_undo, undo
 
 __all__ = [
+    "SETTINGS_FILE",
+    "SIDECAR_SUFFIX",
+    "STATE_FOLDER",
     "TEXT_SUFFIXES",
     "Amend",
     "Append",

@@ -23,7 +23,7 @@ from reme.revision import Revision, revision_of
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.lock import FileLock
-from reme.vault.policy import SETTINGS
+from reme.vault.policy import SETTINGS_FILE
 
 __all__ = ["TEXT_SUFFIXES", "File", "Scan", "Stat", "Vault"]
 
@@ -255,7 +255,7 @@ class Vault:
                 continue
             for entry in sorted(entries, key=lambda entry: entry.name):
                 name = entry.name
-                if is_hidden(name) or _TRANSIENT.search(name) or (not at and name == SETTINGS):
+                if is_hidden(name) or _TRANSIENT.search(name) or (not at and name == SETTINGS_FILE):
                     continue
                 if not name.isascii():
                     name = unicodedata.normalize("NFC", name)

@@ -15,8 +15,8 @@ __all__ = ["check_policy"]
 Right = Literal["read", "add", "write"]
 """``add`` is creating files; ``write`` is everything, removal included."""
 
-METADATA_SUFFIX: Final = ".meta.yaml"
-SETTINGS: Final = VaultPath("reme.yaml")
+SIDECAR_SUFFIX: Final = ".meta.yaml"
+SETTINGS_FILE: Final = VaultPath("reme.yaml")
 """The vault's settings decide what the roles below mean, so no agent may write them."""
 
 _RIGHTS: Final[dict[Role, dict[Layer, Right]]] = {
@@ -60,7 +60,7 @@ def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[Vault
     for edit in change_set.edits:
         for path, adds in _touched(edit, created):
             layer = layout.layer_of(path)
-            if path == SETTINGS and change_set.role != "person":
+            if path == SETTINGS_FILE and change_set.role != "person":
                 raise Refused(
                     f"the role {change_set.role!r} may not change {path}, the vault's settings",
                     hint="A person may: with --role person, or in an editor.",
@@ -88,11 +88,11 @@ def _touched(edit: Edit, created: frozenset[VaultPath]) -> tuple[tuple[VaultPath
 
 
 def _check_resource(path: VaultPath, edit: Edit) -> None:
-    if path.endswith(METADATA_SUFFIX) and isinstance(edit, Append):
+    if path.endswith(SIDECAR_SUFFIX) and isinstance(edit, Append):
         return
     raise Refused(
         f"{path} is a resource: once added, its content never changes",
-        hint=f"Write about it in a note of its own, or append to {path}{METADATA_SUFFIX}.",
+        hint=f"Write about it in a note of its own, or append to {path}{SIDECAR_SUFFIX}.",
         details={"rule": "resources", "path": path},
     )
 

@@ -12,7 +12,7 @@ from reme.paths import VaultPath, basename, fold, is_markdown
 from reme.revision import Revision
 from reme.tools.lint.finding import Finding, Survey, key_line
 from reme.tools.schema import violations
-from reme.tools.sidecars import SIDECAR_SUFFIX
+from reme.vault import SIDECAR_SUFFIX
 
 __all__ = ["collisions", "frontmatter", "resources", "schema"]
 
