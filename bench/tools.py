@@ -1,11 +1,13 @@
-"""Measures what changes and checks a vault: ``python -m bench.tools [--notes 1000 10000]``.
+"""Measures what changes and checks a vault; a part of ``python -m bench``, and alone ``python -m bench.tools``.
 
-Times are CPU-seconds of this process; beside each whole-vault figure stands its ratio to a baseline measured in the
-same run, which is parsing every note once. The commit of one note is a wall time, since it waits for the disk.
+Times are CPU-seconds of this process; beside each figure of many notes stands its ratio to a baseline measured in the
+same run, which is parsing as many notes once. The commit of one note is a wall time, since it waits for the disk, and
+is compared with writing and syncing four small files.
 """
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import tempfile
@@ -23,6 +25,8 @@ from reme.state import State
 from reme.tools import Caller, Workspace, append, lint, move, undo
 from reme.vault import Layout, Vault
 
+__all__ = ["measure_tools"]
+
 _COMMITS = 60
 
 
@@ -35,14 +39,20 @@ def main() -> None:
     for notes in options.notes:
         folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
         try:
-            records.append(_measure(make_vault(folder / "vault", notes), folder / "state"))
+            records.append(measure_tools(make_vault(folder / "vault", notes), folder / "state"))
         finally:
             shutil.rmtree(folder)
         print("\n".join(f"{name:24} {value:10.3f}" for name, value in records[-1].items()), end="\n\n")
     print(json.dumps({"python": platform.python_version(), "machine": platform.machine(), "runs": records}))
 
 
-def _measure(made: Made, state: Path) -> dict[str, float]:
+def measure_tools(made: Made, state: Path) -> dict[str, float]:
+    """Move a hub and back, check, and commit, in a vault that is then as it was but for one note.
+
+    Args:
+        made: The vault.
+        state: Where its index is, or comes to be.
+    """
     vault = Vault(made.root, layout=Layout(), clock=system_clock(ZoneInfo("UTC")), state_dir=state)
     index = open_index(state / "index.db", Layout())
     log = State(state / "state.db")
@@ -55,27 +65,43 @@ def _measure(made: Made, state: Path) -> dict[str, float]:
     base = _cpu(lambda: [parse((made.root / path).read_bytes()) for path in made.paths])
     refresh(index, vault)
     checked = min(_cpu(lambda: lint(ask())) for _ in range(3))
-    moving, moved = ask(), time.process_time()
+    moving, moved, waited = ask(), time.process_time(), time.perf_counter()
     result = move(moving, made.hub, "digest/wiki/the hub.md")
-    moved = time.process_time() - moved
+    moved, waited = time.process_time() - moved, time.perf_counter() - waited
+    settled = _cpu(lambda: refresh(index, vault))
     undone = _cpu(lambda: undo(ask(), moving.caller.run))
+    synced = sorted(_wall(lambda: _four_syncs(state)) for _ in range(_COMMITS))[_COMMITS // 2]
     commits = sorted(_wall(lambda: append(ask(), made.paths[1], "one more line")) for _ in range(_COMMITS))
     index.close()
     log.close()
     vault.close()
     return {
-        "notes": float(len(made.paths)),
+        "notes": len(made.paths),
         "parse_all_cpu_s": base,
         "parse_notes_per_cpu_s": len(made.paths) / base,
         "lint_cpu_s": checked,
         "lint_ratio": checked / base,
         "move_inbound_notes": float(len(result.retargeted)),
         "move_cpu_s": moved,
+        "move_s": waited,
         "move_ratio": moved / (base * len(result.retargeted) / len(made.paths)),
+        "move_settled_cpu_s": moved + settled,
         "undo_move_cpu_s": undone,
+        "four_syncs_p50_ms": synced * 1e3,
         "commit_p50_ms": commits[len(commits) // 2] * 1e3,
+        "commit_ratio": commits[len(commits) // 2] / synced,
         "commit_p95_ms": commits[int(len(commits) * 0.95)] * 1e3,
     }
+
+
+def _four_syncs(folder: Path) -> None:
+    for number in range(4):
+        file = folder / f"synced-{number}"
+        with file.open("wb") as stream:
+            stream.write(b"x" * 2_000)
+            stream.flush()
+            os.fsync(stream.fileno())
+        file.unlink()
 
 
 def _cpu(work: Callable[[], object]) -> float:

@@ -20,13 +20,14 @@ class House:
 
     Args:
         root: Its folder, made if absent.
+        state_dir: Where its machinery lies, if elsewhere.
     """
 
-    def __init__(self, root: Path, layout: Layout | None = None) -> None:
+    def __init__(self, root: Path, layout: Layout | None = None, state_dir: Path | None = None) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self.root = root
         self.clock = Clock(ZoneInfo("Asia/Shanghai"), lambda: NOW)
-        self.vault = Vault(root, layout=layout or Layout(), clock=self.clock)
+        self.vault = Vault(root, layout=layout or Layout(), clock=self.clock, state_dir=state_dir)
         self.index = open_index(self.vault.state_dir / "index.db", self.vault.layout)
         self.state = State(self.vault.state_dir / "state.db")
         self._runs = count(1)

@@ -1,9 +1,13 @@
 """Search and traversal over what is on disk now."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from reme.errors import InvalidInput, NotFound
-from reme.tools import search, search_text, traverse, traverse_text, write
+from reme.search import AccessLog, Signals
+from reme.tools import read, recall, recall_text, search, search_text, traverse, traverse_text, write
 from tests.tools.house import House
 
 
@@ -21,7 +25,7 @@ def test_b19_filters(house: House) -> None:
     house.lay({f"work/{n}.md": "zebra\n" for n in range(30)} | {"home/a.md": '---\ntags: ["O\'Brien"]\n---\nzebra\n'})
     assert [hit.path for hit in search(house.ask(), "zebra", paths=["home"]).hits] == ["home/a.md"]
     assert [hit.path for hit in search(house.ask(), "zebra", tags=["#O'Brien"]).hits] == ["home/a.md"]
-    with pytest.raises(InvalidInput):
+    with pytest.raises(NotFound):
         search(house.ask(), "zebra", paths=["nope"])
     with pytest.raises(InvalidInput):
         search(house.ask(), "zebra", where=["x"])
@@ -44,3 +48,55 @@ def test_b21_a_link_leads_somewhere_as_soon_as_the_note_is_there(house: House) -
     assert [(edge.target, edge.resolved) for edge in edges] == [("Later", False)]
     write(house.ask(), "Later", "x\n")
     assert [node.path for node in traverse(house.ask(), ["a"]).nodes] == ["a.md", "Later.md"]
+
+
+def test_recall_is_a_block_with_sources(house: House) -> None:
+    house.lay({"a.md": "---\nname: Tea\n---\nGreen tea is kept cold.\n\npart_of:: [[b]]\n", "b.md": "绿茶和红茶\n"})
+    result = recall(house.ask(), "what is tea?")
+    assert recall_text(result).startswith("<reme-recall ")
+    assert "a.md:4\n  > Green tea is kept cold." in result.block
+    assert "- part_of → b.md (b)" in result.block
+    assert recall(house.ask(), "绿茶").facts[0].path == "b.md"
+    assert recall_text(recall(house.ask(), "nothing of the kind")) == "nothing recalled"
+    with pytest.raises(NotFound):
+        recall(house.ask(), "tea", paths=["nope"])
+
+
+def test_what_is_found_or_read_is_counted(house: House) -> None:
+    pages = {"a.md": "zebra\n", "digest/_buckets.md": "zebra\n", "daily/2026-05-15.md": "zebra\n"}
+    house.lay(
+        pages | {"daily/2026-05-15/b.md": "zebra\n", "archive/c.md": "zebra\n", "audit/2026-05-15/d.md": "zebra\n"}
+    )
+    log = AccessLog(house.state, house.clock)
+    workspace = replace(house.ask(), access=log)
+    assert len(search(workspace, "zebra", limit=10, include_archived=True).hits) == 5
+    recall(workspace, "zebra")
+    for path in ("archive/c", "audit/2026-05-15/d", "daily/2026-05-15", "a"):
+        read(workspace, path)
+    with pytest.raises(NotFound):
+        read(workspace, "gone")
+    log.close()
+    found: list[tuple[str, str]] = []
+    house.state.hand_over_hits(found.extend)
+    assert found == [("a.md", "2026-05-15"), ("daily/2026-05-15/b.md", "2026-05-15")]
+
+
+def test_traverse_leaves_out_what_is_marked_as_archived(house: House) -> None:
+    house.lay({"a.md": "[[b]] [[c]]\n", "b.md": "x\n", "c.md": "x\n"})
+    folder = house.root.parent / "meta"
+    folder.mkdir()
+    signal = {"version": 1, "computed_at": "2026-05-15T00:00:00+00:00", "archived": {"b.md": "2026-05-01"}}
+    (folder / "archived.json").write_text(json.dumps(signal))
+    workspace = replace(house.ask(), signals=Signals(folder))
+    assert [node.path for node in traverse(workspace, ["a"], exclude_archived=True).nodes] == ["a.md", "c.md"]
+    assert [node.path for node in traverse(workspace, ["a"]).nodes] == ["a.md", "b.md", "c.md"]
+
+
+def test_legs_can_be_weighed(house: House) -> None:
+    house.lay({"a.md": "zebra\n"})
+    result = search(house.ask(), "zebra", weights=["vector=0", "keyword=2"])
+    assert (result.legs["vector"], [hit.path for hit in result.hits]) == ("off", ["a.md"])
+    assert search(house.ask(), "zebra", weights=["keyword=0"]).legs["keyword"] == "off"
+    for wrong in (["vector"], ["vector=x"], ["words=1"], ["vector=-1"], ["vector=0", "keyword=0"], ["vector=nan"]):
+        with pytest.raises(InvalidInput):
+            search(house.ask(), "zebra", weights=wrong)

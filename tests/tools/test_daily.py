@@ -9,6 +9,7 @@ from reme.errors import Conflict, InvalidInput, NotFound, Refused
 from reme.markdown import fingerprint, parse
 from reme.revision import revision_of
 from reme.tools import (
+    append,
     copy,
     daily_create,
     daily_list,
@@ -18,6 +19,8 @@ from reme.tools import (
     daily_status,
     daily_status_text,
     daily_write,
+    delete,
+    move,
     undo,
     write,
 )
@@ -57,6 +60,41 @@ def test_an_event_and_its_day(house: House) -> None:
     undo(house.ask(), made.run)
     assert sorted(house.tree()) == ["daily/2026-05-15.md", "daily/2026-05-15/北京之行.md"]
     assert house.text("daily/2026-05-15.md") == "".join(x for x in INDEX.splitlines(True) if "lunch" not in x)
+
+
+def test_an_undo_makes_the_index_anew_and_does_not_restore_it(house: House) -> None:
+    first = daily_create(house.ask(), "茶", "green").run
+    second = daily_create(house.ask(), "Lunch").run
+    house.lay({"daily/2026-05-15.md": "by hand\n\n" + house.text("daily/2026-05-15.md") + "\nbelow\n"})
+    house.lay({"daily/2026-05-15/put.md": "---\nname: Put there\n---\n"})
+    undo(house.ask(), second)
+    index = house.text("daily/2026-05-15.md")
+    assert index.startswith("by hand\n")
+    assert index.endswith("\nbelow\n")
+    assert "Put there" in index
+    assert "Lunch" not in index
+    undone = undo(house.ask(), first)
+    assert "daily/2026-05-15.md" in undone.paths
+    index = house.text("daily/2026-05-15.md")
+    assert ("茶" not in index, "Put there" in index, index.startswith("by hand\n")) == (True, True, True)
+    delete(house.ask(), "daily/2026-05-15/put")
+    undo(house.ask(), undone.undo_run)
+    assert "茶" in house.text("daily/2026-05-15.md")
+    assert "Put there" not in house.text("daily/2026-05-15.md")
+
+
+def test_an_index_that_only_was_generated_goes_with_its_last_event(house: House) -> None:
+    runs = [daily_create(house.ask(), name).run for name in ("a", "b", "c")]
+    for run in runs:
+        undo(house.ask(), run)
+    assert house.tree() == {}
+
+
+def test_a_daily_note_of_a_persons_own_is_no_index(house: House) -> None:
+    house.lay({"daily/2026-05-15.md": "# Friday\n\nmy words\n", "daily/2026-05-15/e.md": "e\n"})
+    run = append(house.ask(), "daily/2026-05-15", "more").run
+    undo(house.ask(), run)
+    assert house.text("daily/2026-05-15.md") == "# Friday\n\nmy words\n"
 
 
 def test_a_day_has_the_date_of_the_vaults_zone_or_the_one_given(house: House) -> None:
@@ -127,6 +165,27 @@ def test_material_gives_an_event_a_folder(house: House) -> None:
     for run in (notes.run, more.run, made.run):
         undo(house.ask(), run)
     assert house.tree() == before
+
+
+def test_material_that_is_moved_in_promotes_in_the_same_change_set(house: House) -> None:
+    daily_create(house.ask(), "茶")
+    house.lay({"表.csv": "a,b\n", "n.md": "[[表.csv]] [[daily/2026-05-15/茶]]\n", "stuff/x.md": "[[n]]\n"})
+    before = house.tree()
+    would = move(house.ask("agent"), "表.csv", "daily/2026-05-15/茶/表.csv", dry_run=True)
+    assert [file.target for file in would.files] == ["daily/2026-05-15/茶/表.csv", "daily/2026-05-15/茶/茶.md"]
+    assert house.tree() == before
+    done = move(house.ask("agent"), "表.csv", "daily/2026-05-15/茶/表.csv")
+    assert [file.target for file in done.files] == [file.target for file in would.files]
+    assert house.text("n.md") == "[[表.csv]] [[daily/2026-05-15/茶/茶]]\n"
+    assert "[[daily/2026-05-15/茶/茶.md|茶]]" in house.text("daily/2026-05-15.md")
+    (day,) = daily_list(house.ask()).days
+    assert [event.materials for event in day.events] == [("daily/2026-05-15/茶/表.csv",)]
+    undo(house.ask("agent"), done.run)
+    assert house.tree() == before
+    moved = move(house.ask(), "stuff", "daily/2026-05-15/茶")
+    assert sorted(file.target for file in moved.files) == ["daily/2026-05-15/茶/x.md", "daily/2026-05-15/茶/茶.md"]
+    beside = move(house.ask(), "表.csv", "daily/2026-05-15/表.csv")
+    assert [file.target for file in beside.files] == ["daily/2026-05-15/表.csv"]
 
 
 def test_material_that_comes_by_write_or_copy_promotes_too(house: House) -> None:

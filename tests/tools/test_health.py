@@ -1,8 +1,16 @@
 """The state of a vault, and building the index anew."""
 
-from reme.index import refresh
-from reme.tools import reindex, reindex_text, status, status_text
-from tests.tools.house import House
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from reme.catalog import as_json
+from reme.errors import Unavailable
+from reme.index import Keeper, PathProblem, ProjectorStatus, open_index, refresh, report, reported
+from reme.paths import VaultPath
+from reme.tools import reindex, reindex_text, search, status, status_text, wait, waited_text
+from tests.tools.house import NOW, House
 
 
 def test_status(house: House) -> None:
@@ -23,6 +31,110 @@ def test_status(house: House) -> None:
     house.lay({"daily/a.md": "changed, and longer\n"})
     assert status(house.ask()).pending == 2
     assert str(house.root) not in text
+
+
+def test_status_tells_what_is_not_searched_and_why(house: House) -> None:
+    house.lay(
+        {"a.md": b"\x00\x01\x02\xff" * 50, "b.txt": b"\x00\x01\x02\xff" * 50, "c.md": "caf\xe9\n".encode("latin-1")}
+    )
+    refresh(house.index, house.vault)
+    told = status(house.ask())
+    assert [entry.path for entry in told.skipped] == ["a.md", "b.txt"]
+    assert [problem.path for problem in told.problems] == ["c.md"]
+
+
+def test_status_tells_who_keeps_the_index(house: House) -> None:
+    said = ProjectorStatus(
+        running=True,
+        epoch=3,
+        watching=True,
+        watcher_restarts=0,
+        pending=2,
+        walk_pending=False,
+        last_event=NOW,
+        last_scan=NOW - timedelta(hours=1),
+        last_change=None,
+        problems=(PathProblem(VaultPath("日记/p.md"), 4, "it vanished", NOW + timedelta(seconds=2)),),
+        trouble=("background: 3 chunks have no vector yet: nobody answers",),
+    )
+    assert reported(report(said)) == said
+    assert reported({}) is None
+    assert reported({**report(said), "last_scan": "soon"}) is None
+    asked = replace(house.ask(), keeper=lambda: Keeper(17, "desk", said), embedder_name="bundled")
+    house.lay({"a.md": "pear\n", "b.md": "---\nname: b\n---\n"})
+    refresh(house.index, house.vault)
+    told = status(asked)
+    assert told.keeper == Keeper(17, "desk", said)
+    assert (told.embedding.done, told.embedding.pending) == (0, 1)
+    assert told.embedding.problem == "3 chunks have no vector yet: nobody answers"
+    text = status_text(told)
+    assert "kept by: process 17 on desk: watching, 2 paths waiting, last event 12:30:00, last scan 11:30:00" in text
+    assert "failing: 日记/p.md (4 tries, next 12:30:02): it vanished" in text
+    assert "vectors: 0 of 1 chunks; 3 chunks have no vector yet" in text
+    document = as_json(told)
+    assert document["keeper"]["status"]["problems"][0]["attempts"] == 4
+    assert set(document["versions"]) == {"reme", "schema", "tokenizer"}
+    alone = status_text(status(house.ask()))
+    assert "kept by: nobody" in alone
+    assert "vectors" not in alone
+
+
+def test_status_names_what_is_pending(house: House) -> None:
+    house.lay({f"{name}.md": "pear\n" for name in "abcde"})
+    told = status(house.ask(), limit=2)
+    assert (told.pending, told.pending_paths) == (5, ("a.md", "b.md"))
+    assert "pending: 5: a.md, b.md, …" in status_text(told)
+
+
+def test_status_counts_the_notes_of_each_folder_of_the_digest(house: House) -> None:
+    house.lay({f"digest/wiki/{number}.md": f"{number}\n" for number in range(27)})
+    house.lay(
+        {"digest/wiki/茶/a.md": "a\n", "digest/wiki/data.csv": "a,b\n", "digest/top.md": "x\n", "other.md": "x\n"}
+    )
+    refresh(house.index, house.vault)
+    told = status(house.ask())
+    assert told.density == {"digest": 1, "digest/wiki": 27, "digest/wiki/茶": 1}
+    assert "crowded: digest/wiki (27)" in status_text(told)
+
+
+def test_wait_brings_the_index_up_to_the_files_where_nobody_keeps_it(house: House) -> None:
+    house.lay({"a.md": "pear\n", "日记.md": "梨\n"})
+    waited = wait(house.ask(), timeout=5)
+    assert waited.position == house.index.status().position > 0
+    assert status(house.ask()).pending == 0
+    assert waited_text(waited).startswith("everything is in the index")
+    assert wait(house.ask(), timeout=0) == waited
+
+
+def test_wait_leaves_it_to_the_keeper_and_says_what_is_missing(house: House) -> None:
+    kept = replace(house.ask(), keeper=lambda: Keeper(17, "desk", None))
+    house.lay({f"{name}.md": "pear\n" for name in "abcde"})
+    with pytest.raises(Unavailable, match=r"after 0\.05 seconds .* a\.md, b\.md, c\.md and 2 more") as caught:
+        wait(kept, timeout=0.05)
+    assert "reme status" in (caught.value.hint or "")
+    assert house.index.status().notes == 0
+
+
+def test_a_search_may_wait_for_what_is_on_disk(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.lay({"a.md": "pear\n"})
+    assert [hit.path for hit in search(house.ask(), "pear", wait=True).hits] == ["a.md"]
+    other = open_index(house.vault.state_dir / "index.db", house.vault.layout, timeout=0.05)
+    house.lay({"b.md": "plum\n"})
+    kept = replace(house.ask(), index=other, keeper=lambda: Keeper(17, "desk", None))
+    monkeypatch.setattr(wait, "__defaults__", (0.05,))
+    with pytest.raises(Unavailable, match=r"b\.md"):
+        search(kept, "plum", wait=True)
+    other.close()
+
+
+def test_wait_says_so_when_another_process_holds_the_index_up(house: House) -> None:
+    other = open_index(house.vault.state_dir / "index.db", house.vault.layout, timeout=0.05)
+    asked = replace(house.ask(), index=other)
+    house.lay({"a.md": "pear\n"})
+    with house.index.writing(settle=True), pytest.raises(Unavailable, match=r"a\.md"):
+        wait(asked, timeout=0.1)
+    assert wait(asked, timeout=5).position > 0
+    other.close()
 
 
 def test_reindex(house: House) -> None:

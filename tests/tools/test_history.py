@@ -1,9 +1,15 @@
 """Runs: listed, shown, undone as a whole or by file."""
 
+from dataclasses import replace
+
 import pytest
 
 from reme.errors import Conflict, NotFound, Refused
+from reme.markdown import with_region
+from reme.paths import VaultPath
+from reme.revision import ABSENT, revision_of
 from reme.tools import append, edit, log, log_text, move, show, show_text, undo, undo_text, write
+from reme.vault import Amend, ChangeSet, Put, commit
 from tests.tools.house import House
 
 
@@ -67,3 +73,19 @@ def test_undo_of_some_paths_and_rights(house: House) -> None:
         undo(house.ask(), run, paths=["other"])
     with pytest.raises(Refused):
         undo(house.ask("agent"), run)
+
+
+def test_an_undo_makes_generated_views_anew_and_does_not_restore_them(house: House) -> None:
+    node, view = VaultPath("digest/wiki/a.md"), VaultPath("digest/_buckets.md")
+    texts = [with_region("# Mine 我的\n".encode(), "buckets", f"- wiki ({n})\n".encode()) for n in (1, 2, 7)]
+    first = (Put(node, b"a\n", ABSENT), Put(view, texts[0], ABSENT))
+    commit(house.vault, ChangeSet(first, "system", "dream", "first", "run-a"))
+    second = (Put(VaultPath("digest/wiki/b.md"), b"b\n", ABSENT), Put(view, texts[1], revision_of(texts[0])))
+    commit(house.vault, ChangeSet(second, "system", "dream", "second", "run-b"))
+    before = house.tree()
+    anew = Amend(view, lambda data: with_region(data or b"", "buckets", b"- wiki (7)\n"))
+    undone = undo(replace(house.ask(), views=lambda: (anew,)), "run-a")
+    assert house.tree() == {"digest/wiki/b.md": b"b\n", view: texts[2]}
+    assert set(undone.paths) == {node, view}
+    undo(replace(house.ask(), views=lambda: ()), undone.undo_run)
+    assert house.tree() == before

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reme.errors import InvalidInput, Refused
+from reme.errors import InvalidInput, NotFound, Refused
 from reme.markdown import parse
 from reme.revision import revision_of
 from reme.tools import Finding, Preset, Rule, SchemaSettings, has_findings, lint, lint_text, undo
@@ -258,7 +258,7 @@ def test_scope_limit_and_refusals(house: House) -> None:
     assert lint(house.ask(), ["e"]).total == lint(house.ask(), ["e*"]).total == 1
     with pytest.raises(InvalidInput, match="mechanically"):
         lint(house.ask(), rules=["orphans"], fix=True)
-    with pytest.raises(InvalidInput):
+    with pytest.raises(NotFound):
         lint(house.ask(), ["nowhere"])
     with pytest.raises(Refused):
         lint(house.ask(), ["../x"])
@@ -279,3 +279,12 @@ def test_a_note_that_vanishes_midway(house: House, tmp_path: Path) -> None:
     lint(workspace)
     (house.root / "b.md").unlink()
     assert [f.target for f in lint(workspace, rules=["dangling"]).findings] == ["b"]
+
+
+def test_a_note_is_never_what_its_own_link_may_have_meant(house: House) -> None:
+    house.lay({"茶 green.md": "[[茶 greem]] [[茶 gren.md]]\n", "other/茶 green.md": "x\n", "n.md": "[[茶 greem]]\n"})
+    findings = lint(house.ask(), rules=["dangling"]).findings
+    assert {(f.path, f.candidates) for f in findings} == {
+        ("茶 green.md", ("other/茶 green.md",)),
+        ("n.md", ("other/茶 green.md", "茶 green.md")),
+    }

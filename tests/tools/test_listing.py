@@ -7,7 +7,7 @@ import pytest
 
 from reme.errors import InvalidInput, NotFound
 from reme.revision import revision_of
-from reme.tools import list_files, list_text, stat, stat_text, tags, tags_text
+from reme.tools import list_files, list_text, search, stat, stat_text, tags, tags_text
 from tests.tools.house import House
 
 FILES = {
@@ -61,8 +61,18 @@ def test_pages(house: House) -> None:
 
 
 def test_b61_unknown_scope_is_an_error(house: House) -> None:
-    with pytest.raises(InvalidInput, match="nope"):
+    with pytest.raises(NotFound, match="nope"):
         list_files(house.ask(), "nope")
+    for near, meant in (
+        ("dialy", "daily"),
+        ("digest/wikki", "digest/wiki"),
+        ("digest/c", "digest/wiki/c.md"),
+    ):
+        with pytest.raises(NotFound) as unknown:
+            list_files(house.ask(), near)
+        assert meant in unknown.value.hint
+        with pytest.raises(NotFound):
+            search(house.ask(), "x", paths=[near])
     for condition in ("status", "=x"):
         with pytest.raises(InvalidInput):
             list_files(house.ask(), where=[condition])
@@ -98,6 +108,15 @@ def test_without_a_value(house: House) -> None:
     )
     assert chosen(house, path="null", where=["due=null"]) == ["null/a.md", "null/c.md", "null/d.md"]
     assert chosen(house, path="null", where=["due=2026-05-15", "owner=NULL"]) == ["null/b.md"]
+    assert chosen(house, path="null", where=["kind='null'"]) == ["null/d.md"]
+    assert chosen(house, path="null", where=["kind=null"]) == ["null/a.md", "null/b.md", "null/c.md"]
+    house.lay({"null/f.md": "due:: 2026-05-15\n", "null/g.md": "- [owner:: [[Ann]]] and (due:: )\n"})
+    assert chosen(house, path="null", where=["due=null"]) == ["null/a.md", "null/c.md", "null/d.md", "null/g.md"]
+    assert chosen(house, path="null", where=["due=2026-05-15"]) == ["null/b.md", "null/f.md"]
+    assert "null/f.md" not in {hit.path for hit in search(house.ask(), "due", where=["due=null"]).hits}
+    house.lay({"null/h.md": "---\ndescription: d\ntags: [x]\n---\n"})
+    assert "null/h.md" not in chosen(house, path="null", where=["description=null"])
+    assert "null/h.md" not in chosen(house, path="null", where=["tags=null"])
 
 
 def test_by_state_and_day(house: House) -> None:
@@ -117,6 +136,7 @@ def test_by_state_and_day(house: House) -> None:
     assert chosen(house, layers=["resource"], state="orphan", end_date="2026-01-02") == [
         "resource/2026-01-02/unread.txt"
     ]
+    assert chosen(house, path="resource/2026-01-02", state="undigested") == ["resource/2026-01-02/unread.txt"]
     assert "daily/2026-01-02/old.md" in chosen(house, state="stale")
     assert chosen(house, start_date="2026-01-02", end_date="2026-01-02", layers=["daily"]) == [
         "daily/2026-01-02/old.md"

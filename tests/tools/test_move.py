@@ -33,17 +33,25 @@ def test_b05_code_is_not_rewritten(house: House) -> None:
 
 def test_b09_links_in_frontmatter(house: House) -> None:
     before = (
-        "---\nrelated: [\"[[Plan A]]\", '[[Dir/Plan B#Goals|b]]']  # mine\n"
+        "---\nrelated: [\"[[Plan A]]\", '[[Dir/Plan B#Goals|b]]', '[[Plan A]]']  # mine\n"
         'meta: {owner: "[[Ann]]"}\nbare: "see [[plan a]] and [[Plan A|A]]"\n---\n'
     )
     house.lay({"Plan A.md": "a\n", "Dir/Plan B.md": "b\n", "Ann.md": "c\n", "n.md": before})
-    move(house.ask(), "Plan A", 'Plan "C": 计划')
+    move(house.ask(), "Plan A", "Plan 'C', 计划")
     note = parse(house.data("n.md"))
     assert note.frontmatter is not None
     assert note.frontmatter.valid
-    assert note.properties["related"] == ['[[Plan "C": 计划]]', "[[Dir/Plan B#Goals|b]]"]
-    assert note.properties["bare"] == 'see [[Plan "C": 计划]] and [[Plan "C": 计划|A]]'
+    assert note.properties["related"] == ["[[Plan 'C', 计划]]", "[[Dir/Plan B#Goals|b]]", "[[Plan 'C', 计划]]"]
+    assert note.properties["bare"] == "see [[Plan 'C', 计划]] and [[Plan 'C', 计划|A]]"
     assert '# mine\nmeta: {owner: "[[Ann]]"}\n' in house.text("n.md")
+
+
+def test_a_name_that_yaml_must_quote_is_taken_along(house: House) -> None:
+    old, new = ('from/Plan "C": 计划', 'to/Plan "C": 计划')
+    text = "---\ndouble: \"[[{}]]\"\nsingle: '[[{}]]'\n---\n"
+    house.lay({f"{old}.md": "a\n", "n.md": text.format(old.replace('"', '\\"'), old)})
+    move(house.ask(), "from", "to")
+    assert house.text("n.md") == text.format(new.replace('"', '\\"'), new)
 
 
 def test_b25_every_form(house: House) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from reme.errors import Conflict, InvalidInput, NotFound, Refused
 from reme.revision import revision_of
-from reme.tools import frontmatter_delete, frontmatter_read, frontmatter_update, properties_text, undo
+from reme.tools import frontmatter_delete, frontmatter_read, frontmatter_update, properties_text, undo, value_of_word
 from tests.tools.house import House
 
 NOTE = (
@@ -54,6 +54,40 @@ def test_yaml_values(house: House, text: str, value: object) -> None:
     frontmatter_update(house.ask(), "a", "k", text, yaml=True)
     assert frontmatter_read(house.ask(), "a").properties == {"k": value}
     frontmatter_update(house.ask(), "a", "k", value)
+    assert frontmatter_read(house.ask(), "a").properties == {"k": value}
+
+
+WORDS = [
+    ("3", 3),
+    ("-1.5", -1.5),
+    ("true", True),
+    ("null", None),
+    ("[a, 2]", ["a", 2]),
+    ("{a: 1}", {"a": 1}),
+    ('"3"', "3"),
+    ("'true'", "true"),
+    ("yes", "yes"),
+    ("2026-05-15", "2026-05-15"),
+    ("Tea: a story", "Tea: a story"),
+    ("- a", "- a"),
+    ("[[Note]]", "[[Note]]"),
+    ("# x", "# x"),
+    ("a #b", "a #b"),
+    ("[unclosed", "[unclosed"),
+    ("it's", "it's"),
+    ("", ""),
+    ("  two words ", "  two words "),
+    ("会", "会"),
+    ("&a", "&a"),
+]
+
+
+@pytest.mark.parametrize(("word", "value"), WORDS)
+def test_a_word_of_a_command_line(house: House, word: str, value: object) -> None:
+    assert value_of_word(word) == value
+    assert type(value_of_word(word)) is type(value)
+    house.lay({"a.md": "x\n"})
+    frontmatter_update(house.ask(), "a", "k", value_of_word(word))
     assert frontmatter_read(house.ask(), "a").properties == {"k": value}
 
 

@@ -1,5 +1,6 @@
 """Random operations on vaults that people wrote: each changes its own spans alone, and undoing all restores all."""
 
+import base64
 import random
 import tarfile
 from collections.abc import Callable, Iterator
@@ -7,13 +8,34 @@ from pathlib import Path
 
 import pytest
 
-from reme.errors import Conflict, InvalidInput
-from reme.markdown import Span, parse, splice
-from reme.tools import append, copy, delete, edit, frontmatter_delete, frontmatter_update, lint, move, undo, write
+from reme.errors import Conflict, InvalidInput, Refused
+from reme.markdown import Span, parse, splice, without_regions
+from reme.tools import (
+    append,
+    copy,
+    daily_create,
+    daily_reindex,
+    daily_write,
+    delete,
+    edit,
+    frontmatter_delete,
+    frontmatter_update,
+    lint,
+    move,
+    undo,
+    upload,
+    write,
+)
 from tests.tools.house import House
 
 NAMES = ["dataview", "dendron-site", "foam-docs", "kepano-obsidian", "logseq-docs"]
-FEW, MANY = 10, 1_000
+FEW, MANY = 40, 1_000
+SMALL = 40
+DAYS = ("2026-05-01", "2026-05-02", "2026-05-03")
+DAILY = tuple(f"daily/{day}" for day in DAYS)
+INDEXES = frozenset(f"{path}.md" for path in DAILY)
+REFUSALS = (Conflict, InvalidInput, Refused)
+SEED = 7
 
 
 class Scene:
@@ -44,14 +66,25 @@ class Scene:
 
     def note(self) -> str:
         """Some note, links preferred: they are what can go wrong."""
-        notes = sorted(path for path in self.stamps if path.endswith(".md"))
+        notes = sorted(path for path in self.stamps if path.endswith(".md") and not path.startswith(DAILY))
         linked = [path for path in self.random.sample(notes, min(8, len(notes))) if b"[[" in self.tree[path]]
         return self.random.choice(linked or notes)
 
     def fresh(self) -> str:
-        folders = ["", "neu/", "笔记/", f"{self.note().rpartition('/')[0]}/".lstrip("/")]
-        folder = self.random.choice(folders)
-        return f"{folder}{self.random.choice(['plan', '会议', 'a b', 'v1.2'])} {self.random.randrange(10**6)}.md"
+        return f"{self.random.choice(['', 'neu/', '笔记/', self.folder()])}{self.name()}.md"
+
+    def folder(self) -> str:
+        """The folder of some note, with a slash unless it is the vault's."""
+        folder = self.note().rpartition("/")[0]
+        return f"{folder}/" if folder else ""
+
+    def small_folder(self) -> str:
+        """The same, empty if there is none or too much in it."""
+        folder = self.folder()
+        return folder if sum(path.startswith(folder) for path in self.tree) <= SMALL else ""
+
+    def name(self) -> str:
+        return f"{self.random.choice(['plan', '会议', 'a b', 'v1.2'])} {self.random.randrange(10**6)}"
 
     def take(self, run: str) -> None:
         if run:
@@ -79,11 +112,16 @@ def edits(scene: Scene) -> None:
     whole = scene.tree[path].decode()
     if whole.count(find) != 1:
         return
-    scene.take(edit(scene.house.ask(), path, find, "替换 $1 \\g<0>").run)
+    try:
+        scene.take(edit(scene.house.ask(), path, find, "替换 $1 \\g<0>").run)
+    except REFUSALS:
+        assert not scene.changed()
+        return
     ((changed, (before, after)),) = scene.changed().items()
     assert changed == path
     assert before is not None
-    assert after == before.replace(find.encode(), "替换 $1 \\g<0>".encode())
+    found = "\r" + find if find[0] == "\n" and text[at - 1 : at] == "\r" else find
+    assert after == before.replace(found.encode(), "替换 $1 \\g<0>".encode())
 
 
 def sets_a_property(scene: Scene) -> None:
@@ -92,7 +130,7 @@ def sets_a_property(scene: Scene) -> None:
     key = scene.random.choice([*map(str, note.properties), "neu", "状态"])
     try:
         scene.take(frontmatter_update(scene.house.ask(), path, key, f"v: {scene.random.random()}").run)
-    except InvalidInput:
+    except REFUSALS:
         assert not scene.changed()
         return
     ((changed, (before, after)),) = scene.changed().items()
@@ -108,7 +146,7 @@ def deletes_a_property(scene: Scene) -> None:
     key = scene.random.choice(keys)
     try:
         scene.take(frontmatter_delete(scene.house.ask(), path, key).run)
-    except InvalidInput:
+    except REFUSALS:
         assert not scene.changed()
         return
     ((changed, (before, after)),) = scene.changed().items()
@@ -137,23 +175,98 @@ def _shared(first: list[bytes], second: list[bytes]) -> int:
 
 
 def moves(scene: Scene) -> None:
-    source, target = scene.note(), scene.fresh()
-    if scene.random.random() < 0.2 and "/" in source:
-        source, target = source.rpartition("/")[0] + "/", target.removesuffix(".md")
+    _move(scene, scene.note(), scene.fresh())
+
+
+def moves_a_folder(scene: Scene) -> None:
+    if folder := scene.small_folder():
+        _move(scene, folder, scene.random.choice(["", "neu/"]) + scene.name())
+
+
+def _move(scene: Scene, source: str, target: str) -> None:
     try:
         result = move(scene.house.ask(), source, target)
-    except (Conflict, InvalidInput):
+    except REFUSALS:
         assert not scene.changed()
         return
     scene.take(result.run)
     changed = scene.changed()
     moved = {str(file.target): str(file.source) for file in result.files}
     retargeted = {str(entry.path) for entry in result.retargeted}
-    assert set(changed) <= set(moved) | set(moved.values()) | retargeted
+    assert set(changed) == set(moved) | set(moved.values()) | retargeted
+    for path, origin in moved.items():
+        assert changed[path][0] is None
+        assert changed[origin][1] is None
     for path in retargeted | set(moved):
-        if path in changed:
-            before = changed[moved.get(path, path)][0]
-            _only_targets_differ(before, changed[path][1])
+        _only_targets_differ(changed[moved.get(path, path)][0], changed[path][1])
+
+
+def copies_a_folder(scene: Scene) -> None:
+    if not (source := scene.small_folder()):
+        return
+    try:
+        result = copy(scene.house.ask(), source, scene.random.choice(["", "neu/"]) + scene.name())
+    except REFUSALS:
+        assert not scene.changed()
+        return
+    scene.take(result.run)
+    assert scene.changed() == {str(file.target): (None, scene.tree[str(file.source)]) for file in result.files}
+
+
+def deletes_a_folder(scene: Scene) -> None:
+    if not (folder := scene.small_folder()):
+        return
+    inside = {path: data for path, data in scene.tree.items() if path.startswith(folder)}
+    try:
+        result = delete(scene.house.ask(), folder, recursive=True)
+    except REFUSALS:
+        assert not scene.changed()
+        return
+    scene.take(result.run)
+    assert scene.changed() == {str(path): (inside[path], None) for path in result.paths}
+
+
+def uploads(scene: Scene) -> None:
+    content = scene.random.randbytes(scene.random.randrange(8, 200))
+    data = base64.b64encode(content).decode()
+    result = upload(scene.house.ask(), data, f"{scene.name()}.bin")
+    scene.take(result.run)
+    changed = scene.changed()
+    assert changed.pop(result.path) == (None, content)
+    ((path, (before, after)),) = changed.items()
+    assert path == result.sidecar
+    assert before is None
+    assert after
+
+
+def writes_the_day(scene: Scene) -> None:
+    day = scene.random.choice(DAYS)
+    events = sorted(path for path in scene.tree if path.startswith(f"daily/{day}/") and path.count("/") == 2)
+    match scene.random.randrange(4):
+        case 0 if events:
+            path = scene.random.choice(events)
+            run = daily_write(scene.house.ask(), path, "更多 [[x]]", day=day).run
+            (before, after) = _beside_the_index(scene, day)[path]
+            assert before is not None
+            assert after is not None
+            assert after.startswith(before.rstrip())
+        case 1:
+            run = daily_reindex(scene.house.ask(), day).run
+            assert not _beside_the_index(scene, day)
+        case _:
+            made = daily_create(scene.house.ask(), scene.name(), "一行", "text\n", day=day)
+            run = made.run
+            assert {path: before for path, (before, _) in _beside_the_index(scene, day).items()} == {made.path: None}
+    scene.take(run)
+
+
+def _beside_the_index(scene: Scene, day: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """What has changed but for the day's index, of which nothing outside the generated region may change."""
+    changed = scene.changed()
+    before, after = changed.pop(f"daily/{day}.md", (None, None))
+    if before is not None and after is not None:
+        assert without_regions(before) == without_regions(after)
+    return changed
 
 
 def spells_links_literally(scene: Scene) -> None:
@@ -180,7 +293,7 @@ def _only_targets_differ(before: bytes | None, after: bytes | None) -> None:
     assert parse(before).properties.keys() == parse(after).properties.keys()
 
 
-def makes_and_removes(scene: Scene) -> None:
+def makes_or_removes(scene: Scene) -> None:
     path = scene.fresh()
     match scene.random.randrange(3):
         case 0:
@@ -199,13 +312,19 @@ def makes_and_removes(scene: Scene) -> None:
 
 KINDS: list[Callable[[Scene], None]] = [
     appends,
-    edits,
-    sets_a_property,
+    copies_a_folder,
+    deletes_a_folder,
     deletes_a_property,
+    edits,
+    makes_or_removes,
+    makes_or_removes,
     moves,
     moves,
+    moves_a_folder,
+    sets_a_property,
     spells_links_literally,
-    makes_and_removes,
+    uploads,
+    writes_the_day,
 ]
 
 
@@ -213,19 +332,32 @@ KINDS: list[Callable[[Scene], None]] = [
 def scene(request: pytest.FixtureRequest, shared: Path, tmp_path: Path) -> Iterator[Scene]:
     with tarfile.open(shared / "data" / "vaults" / f"{request.param}.tar.xz") as archive:
         archive.extractall(tmp_path / "vault", filter="data")
-    made = Scene(tmp_path / "vault", seed=7)
+    made = Scene(tmp_path / "vault", SEED)
     yield made
     made.house.close()
 
 
 def play(scene: Scene, count: int) -> None:
+    """Change the vault so many times, then take back change after change.
+
+    A day's index is brought up to the events that are left instead of restored.
+    """
     original = scene.house.tree()
-    for _ in range(count):
+    befores: list[dict[str, bytes]] = []
+    while len(scene.runs) < count:
+        before = dict(scene.tree)
         scene.random.choice(KINDS)(scene)
-    assert len(scene.runs) > count // 3
-    for run in reversed(scene.runs):
+        befores += [before] * (len(scene.runs) - len(befores))
+    assert scene.house.tree() == scene.tree
+    for run, before in zip(reversed(scene.runs), reversed(befores), strict=True):
         undo(scene.house.ask(), run)
+        scene.changed()
+        assert without_indexes(scene.tree) == without_indexes(before), run
     assert scene.house.tree() == original
+
+
+def without_indexes(tree: dict[str, bytes]) -> dict[str, bytes]:
+    return {path: data for path, data in tree.items() if path not in INDEXES}
 
 
 @pytest.mark.parametrize("scene", NAMES, indirect=True)

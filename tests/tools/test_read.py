@@ -79,9 +79,10 @@ def test_what_is_no_text(house: House) -> None:
 
 def test_missing(house: House) -> None:
     house.lay({"folder/a.md": "x"})
-    for path in ("nope", "folder"):
-        with pytest.raises(NotFound):
-            read(house.ask(), path)
+    with pytest.raises(NotFound):
+        read(house.ask(), "nope")
+    with pytest.raises(InvalidInput, match="folder is a folder"):
+        read(house.ask(), "folder")
 
 
 def test_large_file_by_range_without_holding_it(house: House) -> None:

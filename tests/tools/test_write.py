@@ -84,3 +84,31 @@ def test_write_can_be_undone(house: House) -> None:
     assert log(house.ask()).runs[0].run == made.run
     undo(house.ask(), made.run)
     assert house.tree() == {}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf---\r\ntitle: Tea\r\n---\r\nBody\r\n",
+        b"\xef\xbb\xbf# BOM alone\n",
+        b"---\r\ntitle: Tea\r\n---\r\n\xe8\x8c\xb6\r\n\nmixed\r",
+        b"--- \ntitle: Tea\n---\nno end",
+        b"\xef\xbb\xbf",
+        b"",
+    ],
+)
+def test_b01_what_was_read_and_is_written_back_is_unchanged(house: House, data: bytes) -> None:
+    house.lay({"a.md": data})
+    seen = read(house.ask(), "a")
+    done = write(house.ask(), "a", seen.text, overwrite=True, expected_revision=seen.revision)
+    assert (done.outcome, house.data("a.md")) == ("unchanged", data)
+    write(house.ask(), "a", seen.text + "more\n", overwrite=True, force=True)
+    assert house.data("a.md") == data + b"more\n"
+
+
+def test_a_large_file_is_replaced_without_being_held(house: House) -> None:
+    house.lay({"big.txt": b"x" * 3_000_000})
+    done = write(house.ask(), "big.txt", "small", overwrite=True, force=True)
+    assert house.text("big.txt") == "small"
+    undo(house.ask(), done.run)
+    assert len(house.data("big.txt")) == 3_000_000

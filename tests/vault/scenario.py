@@ -74,8 +74,8 @@ def _no_folder_sync() -> None:
 
 
 def _no_expected_revision() -> None:
-    plan_bytes = commit_module._plan_bytes
-    commit_module._plan_bytes = lambda path, pre, post, expects, plan: plan_bytes(path, pre, post, None, plan)
+    plan_bytes = commit_module._plan_content
+    commit_module._plan_content = lambda path, pre, post, expects, plan: plan_bytes(path, pre, post, None, plan)
 
 
 def _no_post_image() -> None:

@@ -36,7 +36,9 @@ def test_one_commit_a_change_set_with_its_own_paths_only(vault, edits) -> None:
     (root / "dirty.md").write_text("not even added")
     git(root, "add", "staged.md")
     ours = open_vault(root, vault)
-    commit(ours, edits(Put("笔记/*.md", b"1", ABSENT), Put("b.md", b"b", ABSENT)))
+    (root / "笔记").mkdir()
+    (root / "笔记" / "*.md").write_bytes(b"0")
+    commit(ours, edits(Put("笔记/*.md", b"1", revision_of(b"0")), Put("b.md", b"b", ABSENT)))
     commit(ours, edits(Move("b.md", "c.md", revision_of(b"b")), run="run-2"))
     assert ours.notices == []
     assert git(root, "log", "--format=%s").splitlines() == ["because", "because"]

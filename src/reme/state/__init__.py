@@ -1,7 +1,7 @@
-"""State: the small, durable facts of this vault on this machine that are not knowledge. So far, the log of runs.
+"""State: the small, durable facts of this vault on this machine that are not knowledge: the log of runs, and hits.
 
-Owns ``state.db``. Knows nothing of files, notes or operations: a run is an id and some words about it. Deleting the
-file loses the log and nothing else.
+Owns ``state.db``. Knows nothing of files, notes or operations: a run is an id and some words about it, a hit a path
+and a day, kept until it is merged elsewhere. Deleting the file loses the log and the last hits, and nothing else.
 """
 
 from reme.state.log import State

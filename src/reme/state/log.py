@@ -1,10 +1,10 @@
-"""The run log in SQLite: opened when first needed, created only by the first write.
+"""The run log in SQLite, and the hits that wait to be merged: opened when first needed, created by the first write.
 
 Every write is one short ``BEGIN IMMEDIATE`` transaction, so any number of processes may share the file.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -19,6 +19,7 @@ __all__ = ["State"]
 _T = TypeVar("_T")
 _Connection = Any  # apsw's own type, whose stubs need a later Python than the oldest we support
 _BUSY_MS: Final = 10_000
+_HITS_BUSY_MS: Final = 250
 _VERSION: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE run(
@@ -32,6 +33,9 @@ CREATE TABLE run(
     outcome TEXT NOT NULL DEFAULT '',
     summary TEXT NOT NULL DEFAULT ''
 ) STRICT;
+"""
+_HITS: Final = """
+CREATE TABLE IF NOT EXISTS hit(path TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY(path, day)) STRICT, WITHOUT ROWID
 """
 
 
@@ -89,6 +93,63 @@ class State:
 
         return self._with_connection(read)
 
+    def record_hits(self, hits: Sequence[tuple[str, str]]) -> None:
+        """Record that files were met on days, each pair once however often it is recorded, by any process or thread.
+
+        Args:
+            hits: Path and ISO day.
+
+        Raises:
+            Unavailable: If the file cannot be written within a quarter of a second.
+        """
+
+        def write(connection: _Connection) -> None:
+            connection.executemany("INSERT OR IGNORE INTO hit VALUES (?, ?)", hits)
+
+        if hits:
+            self._briefly(write)
+
+    def hand_over_hits(self, take: Callable[[list[tuple[str, str]]], None]) -> int:
+        """Give away the recorded hits, and forget them if they are taken.
+
+        Args:
+            take: Keeps them elsewhere, while nobody else records any; what it raises is passed on.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            Unavailable: If the file cannot be written within a quarter of a second.
+        """
+        taken = 0
+
+        def write(connection: _Connection) -> None:
+            nonlocal taken
+            hits: list[tuple[str, str]] = connection.execute("SELECT path, day FROM hit ORDER BY path, day").fetchall()
+            if hits:
+                take(hits)
+                connection.execute("DELETE FROM hit")
+            taken = len(hits)
+
+        if self.path.exists():
+            self._briefly(write)
+        return taken
+
+    def _briefly(self, write: Callable[[_Connection], None]) -> None:
+        """One transaction on a connection of its own, which may be another thread's."""
+        try:
+            connection = _connect(self.path)
+            try:
+                connection.set_busy_timeout(_HITS_BUSY_MS)
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(_HITS)
+                write(connection)
+                connection.execute("COMMIT")
+            finally:
+                connection.close()  # undoes what was not committed
+        except (apsw.Error, OSError) as error:
+            raise _unusable(self.path, error) from error
+
     def close(self) -> None:
         """Close the file; a later call opens it again."""
         if self._connection is not None:
@@ -124,16 +185,20 @@ class State:
                 _set_aside(self.path)
                 return action(self._open())
         except (apsw.Error, OSError) as error:
-            raise Unavailable(
-                f"{self.path}: the log of runs cannot be used ({error})",
-                hint="Check that the folder is writable, on a disk with room.",
-                details={"path": self.path.name},
-            ) from error
+            raise _unusable(self.path, error) from error
 
     def _open(self) -> _Connection:
         if self._connection is None:
             self._connection = _connect(self.path)
         return self._connection
+
+
+def _unusable(path: Path, error: Exception) -> Unavailable:
+    return Unavailable(
+        f"{path}: the log of runs cannot be used ({error})",
+        hint="Check that the folder is writable, on a disk with room.",
+        details={"path": path.name},
+    )
 
 
 def _connect(path: Path) -> _Connection:

@@ -5,7 +5,7 @@ files are kept, indexed and searched is the business of the rooms below. No mode
 """
 
 from reme.tools.append import append
-from reme.tools.asking import search, search_text, traverse, traverse_text
+from reme.tools.asking import recall, recall_text, search, search_text, traverse, traverse_text
 from reme.tools.changes import Written, written_text
 from reme.tools.copy import Copied, CopiedFile, copy, copy_text
 from reme.tools.daily import (
@@ -14,6 +14,7 @@ from reme.tools.daily import (
     DailyListing,
     DailyReindexed,
     DailyStatus,
+    EventFile,
     daily_create,
     daily_list,
     daily_list_text,
@@ -23,12 +24,28 @@ from reme.tools.daily import (
     daily_status,
     daily_status_text,
     daily_write,
+    day_folder,
     day_index,
+    events_of,
     one_line,
 )
 from reme.tools.delete import Deleted, Inbound, delete, delete_text
 from reme.tools.edit import Edited, edit, edit_text
-from reme.tools.health import Health, Reindexed, Skipped, reindex, reindex_text, status, status_text
+from reme.tools.following import Followed, LeftBehind, follow_renames, followed_text, left_behind
+from reme.tools.health import (
+    Embedding,
+    Health,
+    Reindexed,
+    Skipped,
+    Versions,
+    Waited,
+    reindex,
+    reindex_text,
+    status,
+    status_text,
+    wait,
+    waited_text,
+)
 from reme.tools.history import (
     Changed,
     Log,
@@ -55,6 +72,7 @@ from reme.tools.listing import (
     tags,
     tags_text,
 )
+from reme.tools.local import LocalFile
 from reme.tools.move import LinkLeft, Moved, MovedFile, Retargeted, move, move_text
 from reme.tools.properties import (
     Properties,
@@ -62,6 +80,7 @@ from reme.tools.properties import (
     frontmatter_read,
     frontmatter_update,
     properties_text,
+    value_of_word,
 )
 from reme.tools.read import Text, read, read_text
 from reme.tools.schema import Preset, SchemaSettings
@@ -92,15 +111,20 @@ __all__ = [
     "Deleted",
     "Download",
     "Edited",
+    "Embedding",
+    "EventFile",
     "FileFacts",
     "Finding",
     "Fixed",
+    "Followed",
     "Health",
     "Inbound",
+    "LeftBehind",
     "LinkLeft",
     "LintReport",
     "Listed",
     "Listing",
+    "LocalFile",
     "Log",
     "Moved",
     "MovedFile",
@@ -118,6 +142,8 @@ __all__ = [
     "Text",
     "Undone",
     "Uploaded",
+    "Versions",
+    "Waited",
     "Workspace",
     "Written",
     "append",
@@ -132,6 +158,7 @@ __all__ = [
     "daily_status",
     "daily_status_text",
     "daily_write",
+    "day_folder",
     "day_index",
     "delete",
     "delete_text",
@@ -139,10 +166,14 @@ __all__ = [
     "download_text",
     "edit",
     "edit_text",
+    "events_of",
+    "follow_renames",
+    "followed_text",
     "frontmatter_delete",
     "frontmatter_read",
     "frontmatter_update",
     "has_findings",
+    "left_behind",
     "lint",
     "lint_text",
     "list_files",
@@ -157,6 +188,8 @@ __all__ = [
     "read",
     "read_image",
     "read_text",
+    "recall",
+    "recall_text",
     "reindex",
     "reindex_text",
     "search",
@@ -175,6 +208,9 @@ __all__ = [
     "undo_text",
     "upload",
     "uploaded_text",
+    "value_of_word",
+    "wait",
+    "waited_text",
     "write",
     "written_text",
 ]

@@ -8,18 +8,37 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Len
 
-from reme.errors import ConfigError, Unavailable
-from reme.search import MAX_DEPTH, MAX_LIMIT, MAX_TRAVERSED, SearchResult, TraverseResult, search_text, traverse_text
+from reme.errors import ConfigError, InvalidInput, Unavailable
+from reme.models import Embedder
+from reme.search import (
+    LEAST_BUDGET,
+    MAX_DEPTH,
+    MAX_LIMIT,
+    MAX_TRAVERSED,
+    MOST_BUDGET,
+    Recall,
+    SearchResult,
+    TraverseResult,
+    recall_text,
+    search_text,
+    traverse_text,
+)
+from reme.search import recall as recall_for
 from reme.search import search as find_nodes
 from reme.search import traverse as walk_links
 from reme.tools.changes import look
+from reme.tools.health import wait as wait_for_index
 from reme.tools.listing import parse_where
 from reme.tools.workspace import Workspace
 from reme.vault import Layer
 
-__all__ = ["search", "search_text", "traverse", "traverse_text"]
+__all__ = ["recall", "recall_text", "search", "search_text", "traverse", "traverse_text"]
 
 _Layers = Annotated[list[Layer] | None, "Only these layers"]
+_Paths = Annotated[list[str] | None, "Only in these folders or files, or what matches these globs"]
+_Start = Annotated[str | None, "Only what is of this day or later, as 2026-05-15"]
+_End = Annotated[str | None, "Only what is of this day or earlier"]
+_Archived = Annotated[bool, "Search the archive, too"]
 
 
 def search(
@@ -27,11 +46,11 @@ def search(
     query: Annotated[str, "What to look for, in any language; nothing in it is syntax"],
     limit: Annotated[int, "How many notes, at most", Ge(1), Le(MAX_LIMIT)] = 5,
     layers: _Layers = None,
-    paths: Annotated[list[str] | None, "Only in these folders or files, or what matches these globs"] = None,
+    paths: _Paths = None,
     tags: Annotated[list[str] | None, "Only notes with all of these tags, or tags below them"] = None,
     where: Annotated[list[str] | None, "Only notes with these properties, each as key=value"] = None,
-    start_date: Annotated[str | None, "Only what is of this day or later, as 2026-05-15"] = None,
-    end_date: Annotated[str | None, "Only what is of this day or earlier"] = None,
+    start_date: _Start = None,
+    end_date: _End = None,
     min_score: Annotated[float, "Only hits of this score or more; 1 is about every word of the query"] = 0.0,
     top_chunks_per_path: Annotated[int | None, "How many pieces of each note, at most", Ge(1), Le(100)] = None,
     expand_depth: Annotated[int | None, "How many links away neighbours are listed", Ge(0), Le(MAX_DEPTH)] = None,
@@ -40,21 +59,24 @@ def search(
     ] = None,
     expand_path_budget: Annotated[int | None, "How many neighbours in all", Ge(0), Le(1000)] = None,
     query_rewrite: Annotated[str | None, "What to look for by meaning instead, such as a likely answer"] = None,
-    include_archived: Annotated[bool, "Search the archive, too"] = False,
+    include_archived: _Archived = False,
+    weights: Annotated[
+        list[str] | None, "How much a leg counts beside the other, as vector=2 or keyword=0; 0 turns it off"
+    ] = None,
+    wait: Annotated[bool, "Wait until all that is on disk is in the index, and fail if that takes too long"] = False,
     explain: Annotated[bool, "Tell how the result came about"] = False,
 ) -> SearchResult:
     """Find the notes that answer a query best, with their best pieces and their neighbours by links.
 
     Raises:
-        InvalidInput: For a filter that cannot be met: an unknown layer or path, a malformed date or condition.
+        InvalidInput: For a filter that cannot be met: an unknown layer or tag, a malformed date or condition.
+        NotFound: For a path that nothing is at.
         Refused: For a path outside the vault.
+        Unavailable: If what was waited for does not happen.
     """
-    warnings = [missed] if (missed := look(workspace)) else []
-    try:
-        embedder = workspace.embedder()
-    except (Unavailable, ConfigError) as error:
-        embedder = None
-        warnings.append(f"words alone decide: {error.message}")
+    if wait:
+        wait_for_index(workspace)
+    embedder, warnings = _ready(workspace)
     result = find_nodes(
         workspace.index,
         workspace.clock,
@@ -74,12 +96,79 @@ def search(
         expand_path_budget=expand_path_budget,
         query_rewrite=query_rewrite,
         include_archived=include_archived,
+        weights=_weights(weights),
         explain=explain,
         embedder=embedder,
         signals=workspace.signals,
         vault=workspace.vault,
     )
+    workspace.met(hit.path for hit in result.hits)
     return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
+
+
+def recall(
+    workspace: Workspace,
+    query: Annotated[str, "What to remember, in any language; nothing in it is syntax"],
+    budget: Annotated[int, "How many tokens the block may have, at most", Ge(LEAST_BUDGET), Le(MOST_BUDGET)] = 1_500,
+    layers: _Layers = None,
+    paths: _Paths = None,
+    start_date: _Start = None,
+    end_date: _End = None,
+    include_archived: _Archived = False,
+) -> Recall:
+    """Recall what a prompt needs: the note that a query is about, its relations, and the facts with their sources.
+
+    Raises:
+        InvalidInput: For a budget that is out of range, or a filter that cannot be met.
+        NotFound: For a path that nothing is at.
+        Refused: For a path outside the vault.
+    """
+    embedder, warnings = _ready(workspace)
+    result = recall_for(
+        workspace.index,
+        workspace.clock,
+        workspace.search,
+        query,
+        budget=budget,
+        layers=layers or (),
+        paths=paths or (),
+        start_date=start_date,
+        end_date=end_date,
+        include_archived=include_archived,
+        embedder=embedder,
+        signals=workspace.signals,
+        vault=workspace.vault,
+        anchors=workspace.anchors,
+    )
+    workspace.met(dict.fromkeys(fact.path for fact in result.facts))
+    return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
+
+
+def _weights(given: list[str] | None) -> dict[str, float]:
+    """Weights given as ``leg=number``.
+
+    Raises:
+        InvalidInput: If one is something else.
+    """
+    parsed: dict[str, float] = {}
+    for entry in given or ():
+        leg, _, number = entry.partition("=")
+        try:
+            parsed[leg.strip()] = float(number)
+        except ValueError:
+            raise InvalidInput(
+                f"weights: {entry!r} is no weight", hint="Write vector=2 or keyword=0.", details={"field": "weights"}
+            ) from None
+    return parsed
+
+
+def _ready(workspace: Workspace) -> tuple[Embedder | None, list[str]]:
+    """The embedder, over an index that is brought up to the files, and what a person should know of both."""
+    warnings = [missed] if (missed := look(workspace)) else []
+    try:
+        return workspace.embedder(), warnings
+    except (Unavailable, ConfigError) as error:
+        return None, [*warnings, f"words alone decide: {error.message}"]
 
 
 def traverse(
@@ -100,6 +189,7 @@ def traverse(
         Refused: For a path outside the vault.
     """
     look(workspace)
+    known = workspace.signals.at(workspace.clock.now()) if workspace.signals and exclude_archived else None
     return walk_links(
         workspace.index,
         seeds,
@@ -110,4 +200,5 @@ def traverse(
         exclude_archived=exclude_archived,
         unresolved=unresolved,
         limit=limit,
+        archived=known.archived if known else frozenset(),
     )

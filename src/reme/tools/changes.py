@@ -7,25 +7,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from reme.errors import Conflict, Unavailable
+from reme.errors import Conflict, NotFound, Unavailable
 from reme.index import refresh
 from reme.paths import VaultPath
-from reme.revision import ABSENT, Revision, revision_of
+from reme.revision import ABSENT, Revision
 from reme.tools.workspace import Workspace
 from reme.vault import (
-    Amend,
-    Append,
     ChangeSet,
     Committed,
     Conflicted,
+    Content,
+    ContentChanged,
     Edit,
     File,
     Move,
     Put,
     Remove,
     Unchanged,
+    check,
     commit,
     locked,
+    revision_of_content,
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "Written",
     "catch_up",
     "conflict_lines",
+    "content_expected",
     "look",
     "read_expected",
     "revision_conflict",
@@ -82,16 +85,12 @@ def submit(
         workspace: Whose caller's role, actor and run the change set carries.
         gather: Reads the vault as it is and returns the edits; raises if what the caller expected does not hold.
         reason: One line for the journal.
-        dry_run: Whether to write nothing and only tell which revisions there would be. Rights and laws are not
-            checked then.
+        dry_run: Whether to write nothing and only tell what it would come to.
 
     Raises:
         Conflict: If a path kept changing, naming it, the revision that was read and the one that was found.
         Refused: By policy or a law.
     """
-    if dry_run:
-        with locked(workspace.vault):
-            return _foreseen(workspace, gather())
     for attempt in range(1, _ATTEMPTS + 1):
         with locked(workspace.vault):
             edits = tuple(gather())
@@ -99,7 +98,12 @@ def submit(
                 return Unchanged({})
             caller = workspace.caller
             change_set = ChangeSet(edits, role=caller.role, actor=caller.actor, reason=reason, run=caller.run)
-            outcome = commit(workspace.vault, change_set)
+            try:
+                outcome = (check if dry_run else commit)(workspace.vault, change_set)
+            except ContentChanged:
+                if attempt == _ATTEMPTS:
+                    raise
+                continue
         if not isinstance(outcome, Conflicted):
             return outcome
         if attempt == _ATTEMPTS:
@@ -148,6 +152,21 @@ def read_expected(workspace: Workspace, path: VaultPath, expected: str | None) -
     return file
 
 
+def content_expected(workspace: Workspace, path: VaultPath, expected: str | None) -> Content:
+    """The content of a file that must have the expected revision, if one is given; a large one is not held.
+
+    Raises:
+        NotFound: If it is gone.
+        Conflict: If it has another revision.
+    """
+    content = workspace.vault.content_of(path)
+    if content is None:
+        raise NotFound(f"there is no file {path}", hint="See what is there with: reme list", details={"path": path})
+    if expected is not None and expected != (found := revision_of_content(content)):
+        raise revision_conflict(path, expected, found)
+    return content
+
+
 def revision_conflict(path: VaultPath, expected: str, actual: str) -> Conflict:
     """The error for a file that is not as the caller last saw it."""
     state = "does not exist" if actual == ABSENT else f"is at revision {actual}"
@@ -180,35 +199,6 @@ def written_text(result: Written) -> str:
 def conflict_lines(copies: Sequence[VaultPath]) -> list[str]:
     """One line for each file that was set aside."""
     return [f"another program's version was kept as {copy}" for copy in copies]
-
-
-def _foreseen(workspace: Workspace, edits: Sequence[Edit]) -> Committed | Unchanged:
-    """What committing these edits would come to."""
-    revisions: dict[VaultPath, Revision] = {}
-    changed = False
-    for edit in edits:
-        if isinstance(edit, Move):
-            data = workspace.vault.bytes_of(edit.source) if edit.data is None else edit.data
-            revisions |= {edit.source: ABSENT, edit.target: revision_of(data)}
-            changed = True
-            continue
-        before = workspace.vault.bytes_of(edit.path)
-        after = _after(edit, before)
-        revisions[edit.path] = revision_of(after)
-        changed = changed or before != after
-    return Committed("", revisions) if changed else Unchanged(revisions)
-
-
-def _after(edit: Put | Amend | Append | Remove, before: bytes | None) -> bytes | None:
-    match edit:
-        case Put(data=data):
-            return data
-        case Amend(function=function):
-            return function(before)
-        case Append(data=data):
-            return (before or b"") + data
-        case Remove():
-            return None
 
 
 def _conflict(edits: Sequence[Edit], outcome: Conflicted) -> Conflict:

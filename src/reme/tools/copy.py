@@ -10,7 +10,7 @@ from typing import Annotated
 from reme.errors import InvalidInput, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
-from reme.tools.changes import DryRun, conflict_lines, read_expected, submit, written
+from reme.tools.changes import DryRun, conflict_lines, content_expected, submit, written
 from reme.tools.daily import with_promotion
 from reme.tools.places import Place, check_new, file_target, find_place, folder_target
 from reme.tools.workspace import Workspace
@@ -69,8 +69,7 @@ def copy(
     def gather() -> list[Edit]:
         for to in targets.values():
             check_new(workspace, to)
-        files = ((to, read_expected(workspace, path, expected_revision)) for path, to in targets.items())
-        return [Put(to, file.data, ABSENT) for to, file in files]
+        return [Put(to, content_expected(workspace, path, expected_revision), ABSENT) for path, to in targets.items()]
 
     outcome = submit(workspace, gather, reason=f"copy {place.path} to {target}", dry_run=dry_run)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from reme.errors import InvalidInput, Refused
 from reme.paths import VaultPath
-from reme.tools.changes import catch_up, conflict_lines, read_expected, submit
+from reme.tools.changes import catch_up, conflict_lines, content_expected, submit
 from reme.tools.places import Place, find_place
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, Remove, locked
+from reme.vault import Committed, Edit, Remove, revision_of_content
 
 __all__ = ["Deleted", "Inbound", "delete", "delete_text"]
 
@@ -70,13 +70,11 @@ def delete(
         nonlocal inbound
         catch_up(workspace)
         inbound = _inbound(workspace, place.files)
-        return [Remove(p, read_expected(workspace, p, expected_revision).revision) for p in place.files]
+        return [Remove(p, revision_of_content(content_expected(workspace, p, expected_revision))) for p in place.files]
 
+    outcome = submit(workspace, gather, reason=f"delete {place.path}", dry_run=dry_run)
     if dry_run:
-        with locked(workspace.vault):
-            gather()
         return Deleted(place.files, inbound, place.left, "", dry_run=True)
-    outcome = submit(workspace, gather, reason=f"delete {place.path}")
     if place.folder:
         workspace.vault.drop_empty_folders(place.path)
     run, copies = (workspace.caller.run, outcome.conflict_copies) if isinstance(outcome, Committed) else ("", ())

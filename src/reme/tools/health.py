@@ -1,4 +1,4 @@
-"""How the vault and its index are, and building the index anew.
+"""How the vault and its index are, waiting for the index, and building it anew.
 
 Owns the report. Reads the disk as well as the index, so that what the index has not seen yet is told.
 """
@@ -10,15 +10,35 @@ from typing import Annotated, Final
 
 from annotated_types import Ge, Le
 
+from reme import __version__
 from reme.errors import Unavailable
-from reme.index import FileProblem, Stamp, rebuild
+from reme.index import UNSEARCHED, FileProblem, Keeper, Stamp, Status, rebuild, refresh, take_texts
+from reme.index import wait as await_index
 from reme.paths import VaultPath
+from reme.tools.following import left_behind
 from reme.tools.workspace import Workspace
 from reme.vault import Layer, Stat
 
-__all__ = ["Health", "Reindexed", "Skipped", "reindex", "reindex_text", "status", "status_text"]
+__all__ = [
+    "Embedding",
+    "Health",
+    "Reindexed",
+    "Skipped",
+    "Versions",
+    "Waited",
+    "reindex",
+    "reindex_text",
+    "status",
+    "status_text",
+    "wait",
+    "waited_text",
+]
 
 _SHOWN: Final = 20
+_NAMED: Final = 3
+_AT_ONCE: Final = 10
+_CROWDED: Final = 25
+_BACKGROUND: Final = "background: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +50,34 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedding:
+    """How far the vectors are that search by meaning needs.
+
+    Attributes:
+        wanted: The embedder that the settings name; ``none`` where words alone decide.
+        model: The one that the vectors in the index are of, or empty.
+        done: Chunks that have a vector.
+        pending: Chunks that have none yet.
+        problem: Why the last attempt failed, or empty.
+    """
+
+    wanted: str
+    model: str
+    done: int
+    pending: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What the index was made by: another value of any of them makes it anew."""
+
+    reme: str
+    schema: int
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """The state of a vault.
 
@@ -38,26 +86,49 @@ class Health:
         files: Number of files on disk, by layer.
         position: The index's position, which grows with every batch.
         pending: Files whose changes on disk the index has not seen yet; the next question takes them in.
+        pending_paths: The first of them.
         notes: Markdown notes in the index.
         links: Links in the index.
         unresolved: Links that lead to no file.
+        left_behind: Those among them whose file was renamed by another program.
+        density: Notes directly in each folder of the digest.
+        size: Bytes of the index.
+        keeper: The process that keeps the index in step with the files, and what it last said; None where there is
+            none, and each question brings the index up to date.
+        embedding: How far the vectors are.
         problems: What is wrong with files, the first of ``problem_count``.
-        skipped: What is not indexed: symlinks, nested vaults, unreadable names.
+        skipped: What is not indexed or not searched, and why: symlinks, nested vaults, unreadable names, text in no
+            known encoding.
         rebuilt: Why the index had to be built anew, or empty.
+        versions: What made it.
     """
 
     vault: str
     files: dict[Layer, int]
     position: int
     pending: int
+    pending_paths: tuple[VaultPath, ...]
     notes: int
     chunks: int
     links: int
     unresolved: int
+    left_behind: int
+    density: dict[str, int]
+    size: int
+    keeper: Keeper | None
+    embedding: Embedding
     problem_count: int
     problems: tuple[FileProblem, ...]
     skipped: tuple[Skipped, ...]
     rebuilt: str
+    versions: Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The index after it was waited for."""
+
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +144,61 @@ class Reindexed:
 
 
 def status(
-    workspace: Workspace, limit: Annotated[int, "How many problems to name", Ge(0), Le(1000)] = _SHOWN
+    workspace: Workspace, limit: Annotated[int, "How many problems and paths to name", Ge(0), Le(1000)] = _SHOWN
 ) -> Health:
-    """Tell how the vault is: files by layer, what the index has not seen yet, problems, what is left out."""
+    """Tell how the vault is: files by layer, what the index has not seen yet, who keeps it, problems, what is left
+    out."""
     vault, index = workspace.vault, workspace.index
+    with index.snapshot():
+        state, problems, stamps = index.status(), index.problems(), index.stamps()
     scan = vault.scan()
-    state = index.status()
-    problems = index.problems()
+    pending = _pending(scan.files, stamps)
+    unsearched = [problem for problem in problems if problem.rule in UNSEARCHED]
+    problems = [problem for problem in problems if problem.rule not in UNSEARCHED]
+    skipped = [*scan.skipped, *((problem.path, problem.message) for problem in unsearched)]
+    keeper = workspace.keeper()
     return Health(
-        vault.root.name,
-        dict(Counter(vault.layer_of(file.path) for file in scan.files)),
-        state.position,
-        _pending(scan.files, index.stamps()),
-        state.notes,
-        state.chunks,
-        state.links,
-        state.unresolved,
-        len(problems),
-        tuple(problems[:limit]),
-        tuple(Skipped(path, reason) for path, reason in scan.skipped),
-        state.rebuilt,
+        vault=vault.root.name,
+        files=dict(Counter(vault.layer_of(file.path) for file in scan.files)),
+        position=state.position,
+        pending=len(pending),
+        pending_paths=tuple(pending[:limit]),
+        notes=state.notes,
+        chunks=state.chunks,
+        links=state.links,
+        unresolved=state.unresolved,
+        left_behind=len(left_behind(workspace)),
+        density=index.densities(vault.layout.digest),
+        size=state.bytes,
+        keeper=keeper,
+        embedding=_embedding(workspace, state, keeper),
+        problem_count=len(problems),
+        problems=tuple(problems[:limit]),
+        skipped=tuple(Skipped(path, reason) for path, reason in sorted(skipped)),
+        rebuilt=state.rebuilt,
+        versions=Versions(__version__, state.schema, state.tokenizer),
     )
+
+
+def wait(workspace: Workspace, timeout: Annotated[float, "Seconds to wait, at most", Ge(0), Le(3600)] = 30.0) -> Waited:
+    """Wait until whatever is on disk now, by whomever it was written, is in the index.
+
+    Raises:
+        Unavailable: If it is not when the time is up.
+    """
+    vault, index = workspace.vault, workspace.index
+
+    def refreshed() -> None:
+        if workspace.keeper() is None:
+            refresh(index, vault)
+            take_texts(index, vault, most=_AT_ONCE)
+
+    if left := sorted(await_index(vault, index, timeout, meanwhile=refreshed)):
+        named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
+        raise Unavailable(
+            f"after {timeout:g} seconds the index has not taken in {named}", hint="What holds it up: reme status"
+        )
+    return Waited(index.position())
 
 
 def reindex(workspace: Workspace) -> Reindexed:
@@ -102,11 +207,13 @@ def reindex(workspace: Workspace) -> Reindexed:
     Raises:
         Unavailable: If files could not be taken in.
     """
-    if pending := rebuild(workspace.index, workspace.vault).pending:
+    done = rebuild(workspace.index, workspace.vault)
+    if done.pending:
         raise Unavailable(
-            f"the index could not take in {pending} files: another process is writing it, or the disk is full",
+            f"the index could not take in {done.pending} files: {done.held_up}",
             hint="Try again in a moment; see: reme status",
         )
+    take_texts(workspace.index, workspace.vault)
     state = workspace.index.status()
     return Reindexed(state.files, state.notes, state.chunks, state.links, state.position, state.problems)
 
@@ -117,12 +224,22 @@ def status_text(result: Health) -> str:
     facts = {
         "vault": result.vault,
         "files": f"{sum(result.files.values())} ({layers})" if layers else "0",
-        "index": f"position {result.position}, {result.notes} notes, {result.chunks} chunks, {result.links} links",
-        "pending": str(result.pending) if result.pending else "",
-        "unresolved links": str(result.unresolved) if result.unresolved else "",
+        "index": f"position {result.position}, {result.notes} notes, {result.chunks} chunks, {result.links} links, "
+        f"{result.size / 1e6:.1f} MB",
+        "kept by": _keeper_text(result.keeper),
+        "pending": _listed(result.pending, result.pending_paths),
+        "vectors": _embedding_text(result.embedding),
+        "unresolved links": _unresolved_text(result),
+        "crowded": ", ".join(f"{folder} ({count})" for folder, count in result.density.items() if count > _CROWDED),
         "built anew": result.rebuilt,
     }
     lines = [f"{key}: {value}" for key, value in facts.items() if value]
+    if result.keeper and (said := result.keeper.status):
+        lines += [f"trouble: {what}" for what in said.trouble]
+        lines += [
+            f"failing: {p.path} ({p.attempts} tries{f', next {p.retry:%H:%M:%S}' if p.retry else ''}): {p.message}"
+            for p in said.problems
+        ]
     if result.problem_count:
         lines.append(f"problems: {result.problem_count}")
         lines += [f"  {p.path}:{p.line} {p.rule}: {p.message}" for p in result.problems]
@@ -130,6 +247,11 @@ def status_text(result: Health) -> str:
         lines.append(f"left out: {len(result.skipped)}")
         lines += [f"  {entry.path}: {entry.reason}" for entry in result.skipped]
     return "\n".join(lines)
+
+
+def waited_text(result: Waited) -> str:
+    """One line."""
+    return f"everything is in the index (position {result.position})"
 
 
 def reindex_text(result: Reindexed) -> str:
@@ -140,8 +262,56 @@ def reindex_text(result: Reindexed) -> str:
     )
 
 
-def _pending(files: Sequence[Stat], stamps: Mapping[VaultPath, Stamp]) -> int:
-    """How many files are new, changed or gone since the index last looked."""
+def _pending(files: Sequence[Stat], stamps: Mapping[VaultPath, Stamp]) -> list[VaultPath]:
+    """The files that are new, changed or gone since the index last looked."""
     present = {file.path: (file.size, file.mtime_ns, file.inode) for file in files}
-    changed = sum(1 for path, facts in present.items() if path not in stamps or stamps[path][:3] != facts)
-    return changed + sum(1 for path in stamps if path not in present)
+    changed = [path for path, facts in present.items() if path not in stamps or stamps[path][:3] != facts]
+    return sorted([*changed, *(path for path in stamps if path not in present)])
+
+
+def _embedding(workspace: Workspace, state: Status, keeper: Keeper | None) -> Embedding:
+    wanted = workspace.embedder_name
+    pending = state.unembedded if wanted != "none" or state.model else 0
+    said = keeper.status if keeper else None
+    problem = next((what for what in said.trouble if what.startswith(_BACKGROUND)), "") if said else ""
+    return Embedding(wanted, state.model, state.embedded, pending, problem.removeprefix(_BACKGROUND))
+
+
+def _unresolved_text(result: Health) -> str:
+    if not result.left_behind:
+        return str(result.unresolved) if result.unresolved else ""
+    return f"{result.unresolved}, {result.left_behind} since their files were renamed: reme follow-renames"
+
+
+def _keeper_text(keeper: Keeper | None) -> str:
+    if keeper is None:
+        return "nobody; each question brings it up to date"
+    where = f"process {keeper.pid} on {keeper.host}"
+    if (said := keeper.status) is None:
+        return where
+    facts = [
+        "watching" if said.watching else "not watching, looking at everything now and then",
+        f"{said.pending} paths waiting" if said.pending else "",
+        *(
+            f"last {what} {moment:%H:%M:%S}"
+            for what, moment in (("event", said.last_event), ("scan", said.last_scan), ("change", said.last_change))
+            if moment
+        ),
+    ]
+    return f"{where}: {', '.join(fact for fact in facts if fact)}"
+
+
+def _embedding_text(embedding: Embedding) -> str:
+    if embedding.wanted == "none" and not embedding.model:
+        return ""
+    text = f"{embedding.done} of {embedding.done + embedding.pending} chunks"
+    if embedding.model:
+        text += f" ({embedding.model})"
+    return text + (f"; {embedding.problem}" if embedding.problem else "")
+
+
+def _listed(count: int, paths: Sequence[VaultPath]) -> str:
+    if not count:
+        return ""
+    named = ", ".join(paths[:_NAMED])
+    return f"{count}: {named}{', …' if count > _NAMED else ''}" if named else str(count)

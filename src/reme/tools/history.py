@@ -3,19 +3,19 @@
 Owns what a reader sees of the journal. The journal itself is the vault room's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from reme.errors import Conflict
 from reme.paths import VaultPath, parse_path
 from reme.revision import Revision
-from reme.tools.daily import daily_reindex, index_of_day
+from reme.tools.changes import submit
+from reme.tools.daily import index_anew
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Conflicted, Edit, Move, Outcome, Record, Unchanged, diff, history, locked, plan_undo
+from reme.vault import Committed, Edit, Outcome, Record, Unchanged, diff, history, locked
 from reme.vault import undo as undo_run
 
 __all__ = ["Changed", "Log", "RunDiff", "Undone", "log", "log_text", "show", "show_text", "undo", "undo_text"]
@@ -125,61 +125,40 @@ def undo(
         Refused: If the caller's role may not.
     """
     chosen = None if paths is None else [_path_touched(workspace, path) for path in paths]
-    if dry_run:
-        return _foreseen(workspace, run, chosen)
-    indexes: dict[VaultPath, str] = {}
-    try:
-        outcome = _undo(workspace, run, chosen)
-    except Conflict as error:
-        indexes = _day_indexes(workspace, error)
-        rest = _besides(workspace, run, chosen, indexes)
-        outcome = _undo(workspace, run, rest) if rest else Unchanged({})
-        for day in indexes.values():
-            daily_reindex(workspace, day)
-    match outcome:
-        case Committed(_, revisions, copies):
-            revisions |= {path: workspace.vault.read(path).revision for path in indexes}
-            return Undone(run, workspace.caller.run, tuple(sorted(revisions)), revisions, copies)
-        case Conflicted() | _:
-            return Undone(run, "", (), outcome.actual if isinstance(outcome, Conflicted) else outcome.revisions)
+    vault = workspace.vault
+    with locked(vault):
+        touched = [path for record in history(vault, run=run) for path in record.paths]
+        outcome = _undo(workspace, run, chosen, dry_run=dry_run)
+        if not isinstance(outcome, Committed):
+            return Undone(run, "", (), outcome.revisions if isinstance(outcome, Unchanged) else {}, dry_run=dry_run)
+        if dry_run:
+            anew = {path for path in touched if index_anew(vault, path)}
+            return Undone(run, "", tuple(sorted(anew | set(outcome.revisions))), {}, dry_run=True)
+        anew = submit(workspace, lambda: _generated_anew(workspace, touched), reason=f"after the undo of {run}")
+    revisions = outcome.revisions | anew.revisions
+    return Undone(run, workspace.caller.run, tuple(sorted(revisions)), revisions, outcome.conflict_copies)
 
 
-def _undo(workspace: Workspace, run: str, paths: Sequence[VaultPath] | None) -> Outcome:
+def _generated_anew(workspace: Workspace, touched: Sequence[VaultPath]) -> list[Edit]:
+    """What brings the generated files that a run had touched up to what is left: they are never just restored."""
+    vault, paths = workspace.vault, dict.fromkeys(touched)
+    indexes = [edit for path in paths for edit in index_anew(vault, path)]
+    if not any(vault.layer_of(path) == "digest" for path in paths):
+        return indexes
+    return [*indexes, *(view for view in workspace.views() if view.path in paths and vault.exists(view.path))]
+
+
+def _undo(workspace: Workspace, run: str, paths: Sequence[VaultPath] | None, *, dry_run: bool) -> Outcome:
     caller = workspace.caller
-    return undo_run(workspace.vault, run, role=caller.role, actor=caller.actor, new_run=caller.run, paths=paths)
-
-
-def _foreseen(workspace: Workspace, run: str, paths: Sequence[VaultPath] | None) -> Undone:
-    with locked(workspace.vault):
-        try:
-            touched = _touched(plan_undo(workspace.vault, run, paths))
-        except Conflict as error:
-            indexes = _day_indexes(workspace, error)
-            rest = _besides(workspace, run, paths, indexes)
-            others = _touched(plan_undo(workspace.vault, run, rest)) if rest else ()
-            touched = tuple(sorted((*others, *indexes)))
-    return Undone(run, "", touched, {}, dry_run=True)
-
-
-def _day_indexes(workspace: Workspace, error: Conflict) -> dict[VaultPath, str]:
-    """The days whose indexes are all that is in an undo's way: what is generated is made anew, not restored.
-
-    Raises:
-        Conflict: The same, if other files are in its way.
-    """
-    clashes = cast("list[VaultPath]", error.details.get("paths", []))
-    found = {path: path.removeprefix(workspace.vault.layout.daily + "/").removesuffix(".md") for path in clashes}
-    if not found or any(path != index_of_day(workspace.vault.layout, day) for path, day in found.items()):
-        raise error
-    return found
-
-
-def _besides(
-    workspace: Workspace, run: str, paths: Sequence[VaultPath] | None, indexes: Mapping[VaultPath, str]
-) -> list[VaultPath]:
-    """What of a run is to be undone, days' indexes aside."""
-    touched = [path for record in history(workspace.vault, run=run) for path in record.paths]
-    return [path for path in dict.fromkeys(touched if paths is None else paths) if path not in indexes]
+    return undo_run(
+        workspace.vault,
+        run,
+        role=caller.role,
+        actor=caller.actor,
+        new_run=caller.run,
+        paths=paths,
+        dry_run=dry_run,
+    )
 
 
 def log_text(result: Log) -> str:
@@ -221,10 +200,6 @@ def _path_touched(workspace: Workspace, raw: str) -> VaultPath:
         if history(workspace.vault, limit=1, path=candidate):
             return candidate
     return path
-
-
-def _touched(edits: Sequence[Edit]) -> tuple[VaultPath, ...]:
-    return tuple(sorted({p for e in edits for p in ((e.source, e.target) if isinstance(e, Move) else (e.path,))}))
 
 
 def _run_lines(run: Changed) -> list[str]:

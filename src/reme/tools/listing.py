@@ -17,7 +17,7 @@ from reme.revision import Revision
 from reme.search import filter_of
 from reme.tools.changes import look
 from reme.tools.daily import event_states
-from reme.tools.lint import orphan_paths
+from reme.tools.lint import orphan_paths, undigested_paths
 from reme.tools.workspace import Workspace
 from reme.vault import Layer
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Order = Literal["path", "name", "date", "modified", "size"]
-State = Literal["active", "open", "done", "stale", "digested", "orphan"]
+State = Literal["active", "open", "done", "stale", "digested", "orphan", "undigested"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,13 @@ def list_files(
     layers: Annotated[list[Layer] | None, "Only these layers"] = None,
     tags: Annotated[list[str] | None, "Only files with all of these tags, or tags below them"] = None,
     where: Annotated[
-        list[str] | None, "Only files with these properties, each as key=value; key=null for notes without a value"
+        list[str] | None,
+        "Only files with these properties or Dataview fields, each as key=value; key=null for notes without a value",
     ] = None,
     state: Annotated[
-        State | None, "Only events in this state, or notes and resources that are orphans: nothing refers to them"
+        State | None,
+        "Only events in this state, or notes and resources that are orphans, or resources that are undigested: "
+        "nothing refers to them",
     ] = None,
     start_date: Annotated[str | None, "Only what is of this day or later, as 2026-05-15"] = None,
     end_date: Annotated[str | None, "Only what is of this day or earlier"] = None,
@@ -142,7 +145,8 @@ def list_files(
     """List the files of the vault by folder, layer, tags, properties, state and day.
 
     Raises:
-        InvalidInput: If nothing is at the path, a condition in ``where`` is no ``key=value``, or a day is no date.
+        NotFound: If nothing is at the path, with what is called most like it.
+        InvalidInput: If a condition in ``where`` is no ``key=value``, or a day is no date.
         Refused: If the path is outside the vault.
     """
     look(workspace)
@@ -153,11 +157,11 @@ def list_files(
         layers=layers or (),
         paths=() if path is None else (path,),
         tags=[tag.removeprefix("#") for tag in tags or ()],
-        where={key: value for key, value in conditions.items() if value.casefold() != "null"},
+        where=conditions,
         start_date=start_date,
         end_date=end_date,
     )
-    absent = [fold(key) for key, value in conditions.items() if value.casefold() == "null"]
+    absent = [fold(key) for key, value in conditions.items() if value is None]
     notes = [note for note in workspace.index.notes(wanted) if all(_lacks(note, key) for key in absent)]
     if state is not None:
         chosen = _in_state(workspace, state)
@@ -251,25 +255,31 @@ def tags_text(result: TagCounts) -> str:
     return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags) or "no tags"
 
 
-def parse_where(conditions: list[str] | None) -> dict[str, str]:
-    """Conditions ``key=value`` as the index takes them.
+def parse_where(conditions: list[str] | None) -> dict[str, str | None]:
+    """Conditions ``key=value`` as the index takes them; ``null`` is no value, and ``"null"`` the word.
 
     Raises:
         InvalidInput: If one is something else, or two are about one key.
     """
-    parsed: dict[str, str] = {}
+    parsed: dict[str, str | None] = {}
     for condition in conditions or ():
         key, equals, value = condition.partition("=")
         if not equals or not key.strip():
             raise InvalidInput(f"where: {condition!r} is no condition", hint="Write key=value, such as status=open.")
         if key.strip() in parsed:
             raise InvalidInput(f"where: there are two conditions on {key.strip()!r}", hint="Give one.")
-        parsed[key.strip()] = value.strip()
+        wanted = value.strip()
+        quoted = len(wanted) > 1 and wanted[0] == wanted[-1] and wanted[0] in "'\"" and _is_null(wanted[1:-1])
+        parsed[key.strip()] = None if _is_null(wanted) else wanted[1:-1] if quoted else wanted
     return parsed
 
 
+def _is_null(value: str) -> bool:
+    return value.casefold() == "null"
+
+
 def _lacks(note: IndexedNote, key: str) -> bool:
-    """Whether a note's frontmatter has no value of a (folded) key; what has no frontmatter by nature does not count."""
+    """Whether a note's frontmatter has no value of a (folded) key, be it one that the index keeps elsewhere."""
     values = (value for name, value in note.properties.items() if fold(name) == key)
     return note.format == "note" and all(value is None or value in ("", [], {}) for value in values)
 
@@ -277,6 +287,8 @@ def _lacks(note: IndexedNote, key: str) -> bool:
 def _in_state(workspace: Workspace, state: State) -> Set[VaultPath]:
     if state == "orphan":
         return orphan_paths(workspace)
+    if state == "undigested":
+        return undigested_paths(workspace)
     return {path for path, found in event_states(workspace).items() if found == state}
 
 

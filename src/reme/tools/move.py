@@ -3,20 +3,20 @@
 Owns what a move comes to. Which links must be respelled is worked out in ``retargeting``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from reme.errors import InvalidInput, NotFound
 from reme.index import Stamp
 from reme.markdown import Note, parse, retarget
-from reme.paths import VaultPath, basename, is_markdown
+from reme.paths import VaultPath, basename, is_markdown, portable_name, unlinkable
 from reme.revision import Revision, revision_of
-from reme.tools.changes import catch_up, conflict_lines, read_expected, submit
-from reme.tools.places import Place, check_new, file_target, find_place, folder_target
+from reme.tools.changes import catch_up, conflict_lines, content_expected, submit
+from reme.tools.places import Place, check_new, file_target, find_place, folder_target, promotion
 from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, File, Layer, Move, Put, locked
+from reme.vault import Committed, Edit, File, Layer, Move, Put, revision_of_content
 
 __all__ = ["LinkLeft", "Moved", "MovedFile", "Retargeted", "move", "move_text"]
 
@@ -119,17 +119,18 @@ def move(
         nonlocal plan
         catch_up(workspace)
         stamps = workspace.index.stamps()
-        for to in moved.values():
-            check_new(workspace, to, besides=frozenset(moved))
-        plan = _plan(workspace, moved, expected_revision, follow=retarget)
+        going = moved | _promoted(workspace, moved)
+        for path, to in going.items():
+            workspace.vault.check_name(to, path.split("/"))
+            check_new(workspace, to, besides=frozenset(going))
+        plan = _plan(workspace, going, moved, expected_revision, follow=retarget)
         plan.stamps = stamps
         return plan.edits
 
+    reason = f"move {place.path} to {_shown_target(place, moved)}"
+    outcome = submit(workspace, gather, reason=reason, dry_run=dry_run)
     if dry_run:
-        with locked(workspace.vault):
-            edits = gather()
-        return _result(plan, place, {e.target: e.expects for e in edits if isinstance(e, Move)}, "", dry_run=True)
-    outcome = submit(workspace, gather, reason=f"move {place.path} to {_shown_target(place, moved)}")
+        return _result(plan, place, outcome.revisions, "", dry_run=True)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()
     if place.folder:
         workspace.vault.drop_empty_folders(place.path)
@@ -166,16 +167,33 @@ def _destinations(workspace: Workspace, place: Place, target: str) -> dict[Vault
     return {path: VaultPath(folder + path[len(place.path) :]) for path in place.files}
 
 
+def _promoted(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> dict[VaultPath, VaultPath]:
+    """The events that get a folder of their own, since something moves into it and they do not move themselves."""
+    coming = frozenset(moved.values())
+    wanted = filter(None, (promotion(workspace, path) for path in moved.values()))
+    return {note: within for note, within in wanted if note not in moved and within not in coming}
+
+
 def _shown_target(place: Place, moved: Mapping[VaultPath, VaultPath]) -> str:
     first = next(iter(moved))
     return moved[first][: len(moved[first]) - len(first) + len(place.path)]
 
 
-def _plan(workspace: Workspace, moved: dict[VaultPath, VaultPath], expected: str | None, *, follow: bool) -> _Plan:
+def _plan(
+    workspace: Workspace,
+    moved: dict[VaultPath, VaultPath],
+    asked: Collection[VaultPath],
+    expected: str | None,
+    *,
+    follow: bool,
+) -> _Plan:
     plan = _Plan(moved)
     relocation = planned(workspace.index.names, moved)
     own: dict[VaultPath, bytes] = {}
-    revisions = {source: read_expected(workspace, source, expected).revision for source in moved}
+    revisions = {
+        source: revision_of_content(content_expected(workspace, source, expected if source in asked else None))
+        for source in moved
+    }
     for path in _concerned(workspace, moved):
         if (file := _file(workspace, path)) is None:
             continue
@@ -187,7 +205,7 @@ def _plan(workspace: Workspace, moved: dict[VaultPath, VaultPath], expected: str
         if path in moved:
             own[path] = data
         else:
-            plan.edits.append(Put(path, data, file.revision, retarget=True))
+            plan.edits.append(Put(path, data, file.revision, retarget=True, note=note))
     moves = [Move(path, to, revisions[path], own.get(path)) for path, to in moved.items()]
     plan.edits[:0] = moves
     return plan
@@ -207,13 +225,22 @@ def _followed(
     try:
         data = retarget(note, targets.get)
     except InvalidInput as error:
-        raise InvalidInput(
-            f"{file.path}, line {found[0].link.line}: {error.message}",
-            hint="Choose a name that links can spell, without # | [ ] and the like, or move without retarget.",
-            details={"path": file.path},
-        ) from error
+        raise _unspellable(file.path, found, error) from error
     plan.retargeted.append(Retargeted(path, len(found)))
     return data
+
+
+def _unspellable(path: VaultPath, found: list[Respelling], error: InvalidInput) -> InvalidInput:
+    """The error for a link that cannot name where its file would be, with a name that it could."""
+    worst = next((respelling for respelling in found if unlinkable(respelling.path)), found[0])
+    target, line = worst.path, worst.link.line
+    better = "/".join(portable_name(part, linked=True) for part in target.split("/"))
+    because = f"{' '.join(unlinkable(target))} has another meaning there" if unlinkable(target) else error.message
+    return InvalidInput(
+        f"{path}, line {line}, links to {target} and could not spell it: {because}",
+        hint=f"Choose another name, such as {better}, or move without retarget.",
+        details={"path": path, "line": line, "target": target, "suggestion": better},
+    )
 
 
 def _why_left(workspace: Workspace, path: VaultPath, new_path: VaultPath, note: Note, *, follow: bool) -> str:
@@ -229,7 +256,7 @@ def _why_left(workspace: Workspace, path: VaultPath, new_path: VaultPath, note: 
 def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> list[VaultPath]:
     """The notes with links that may be affected: to what moves, of a name that goes or comes, or in what moves."""
     index = workspace.index
-    concerned = {path for path in moved if is_markdown(path)}
+    concerned = {path for path in moved if (row := index.note(path)) is not None and row.format == "note"}
     for source in moved:
         concerned.update(index.referrers(source))
     for name in {basename(path) for pair in moved.items() for path in pair}:
@@ -274,7 +301,7 @@ def _others_wrote(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPat
         stamp = plan.stamps.get(file.path)
         if stamp is not None and stamp[:3] == (file.size, file.mtime_ns, file.inode):
             continue
-        if revisions.get(file.path) != revision_of(workspace.vault.bytes_of(file.path)):
+        if revisions.get(file.path) != workspace.vault.revision_at(file.path):
             return True
     return False
 

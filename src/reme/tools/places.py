@@ -4,6 +4,7 @@ Owns the rules for folders, and which places are never moved or deleted as a who
 """
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from reme.errors import Conflict, InvalidInput, Refused
 from reme.paths import VaultPath, basename, fold, is_markdown, join, parent, parse_path, suffix
 from reme.tools.workspace import Workspace
 
-__all__ = ["Place", "check_new", "file_target", "find_place", "folder_target"]
+__all__ = ["Place", "check_new", "file_target", "find_place", "folder_target", "promotion"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,11 @@ def check_new(workspace: Workspace, path: VaultPath, besides: frozenset[VaultPat
         besides: Paths that are about to be given up.
 
     Raises:
-        Conflict: If there is a file or folder, naming it.
+        Conflict: If there is a file or folder, naming it, or an event's note that belongs there.
     """
     vault = workspace.vault
+    if (wanted := promotion(workspace, path)) and path == wanted[1] and wanted[0] not in besides:
+        raise _taken(wanted[0])
     if vault.is_folder(path) and not any(_is_below(b, path) for b in besides):
         raise _taken(path)
     wanted = fold(path)
@@ -115,6 +118,20 @@ def folder_target(workspace: Workspace, source: VaultPath, raw: str) -> VaultPat
     if (vault.is_folder(path) or vault.exists(path)) and not renamed:
         raise _taken(path)
     return path
+
+
+def promotion(workspace: Workspace, path: VaultPath) -> tuple[VaultPath, VaultPath] | None:
+    """Where an event's note is and where it belongs once there is a file of this path in the event's folder.
+
+    Returns:
+        None if the path is in no event's folder, or the note is there already.
+    """
+    vault = workspace.vault
+    event = re.fullmatch(rf"({re.escape(vault.layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}/([^/]+))/[^/]+", path)
+    if event is None:
+        return None
+    note, within = VaultPath(f"{event[1]}.md"), VaultPath(f"{event[1]}/{event[2]}.md")
+    return (note, within) if vault.exists(note) and not vault.exists(within) else None
 
 
 def _is_below(path: str, folder: str) -> bool:

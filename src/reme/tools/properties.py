@@ -18,7 +18,14 @@ from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, Put
 
-__all__ = ["Properties", "frontmatter_delete", "frontmatter_read", "frontmatter_update", "properties_text"]
+__all__ = [
+    "Properties",
+    "frontmatter_delete",
+    "frontmatter_read",
+    "frontmatter_update",
+    "properties_text",
+    "value_of_word",
+]
 
 _Path = Annotated[str, "The note; .md may be left out"]
 _Key = Annotated[str, "Name of the property", Len(1)]
@@ -108,6 +115,22 @@ def frontmatter_delete(
         return delete_property(note, key)
 
     return _change(workspace, path, expected_revision, f"delete {key}", remove, dry_run=dry_run)
+
+
+def value_of_word(word: str) -> Any:
+    """The value that a word of a command line stands for: what YAML makes of it where that is no text, or in quotes.
+
+    ``3`` is a number, ``true`` a truth value, ``null`` none, ``[a, b]`` a list; ``"3"`` is a text, as all else is.
+    """
+    typed = word.strip()
+    if typed.casefold() in ("null", "~"):
+        return None
+    try:
+        value = _yaml_value(typed)
+    except InvalidInput:
+        return word
+    marked = typed[:1] in tuple("[{\"'") and not typed.startswith("[[")
+    return value if marked or isinstance(value, bool | int | float) else word
 
 
 def properties_text(result: Properties) -> str:

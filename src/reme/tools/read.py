@@ -3,7 +3,6 @@
 Owns what a reader gets to see of a file. Knows nothing of links or indexes.
 """
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO, Final
@@ -13,13 +12,16 @@ from annotated_types import Ge
 from reme.errors import Conflict, InvalidInput, NotFound
 from reme.markdown import Heading, Note, parse
 from reme.paths import VaultPath, fold, is_markdown
-from reme.revision import Revision
+from reme.revision import Revision, digest
 from reme.tools.workspace import Workspace
 
 __all__ = ["Text", "read", "read_text"]
 
 _LIMIT: Final = 1_000_000
 """Bytes that one read returns at most."""
+
+_LARGEST_PARSED: Final = 32_000_000
+"""Bytes of a file whose headings are looked for at all; lines are found in any."""
 
 _PIECE: Final = 1 << 16
 
@@ -62,13 +64,16 @@ def read(
     Raises:
         NotFound: If there is no such file, line or heading.
         Conflict: If several headings match, naming their lines.
-        InvalidInput: If the file is not text, or lines and heading are both given.
+        InvalidInput: If the file is not text, or too large for headings, or lines and heading are both given.
     """
     vault = workspace.vault
     found = vault.find(path)
     if heading is not None:
         if start_line is not None or end_line is not None:
             raise InvalidInput("a heading and lines are both given", hint="Give one of them.")
+        facts = vault.stat(found)
+        if facts is not None and facts.size > _LARGEST_PARSED:
+            raise InvalidInput(f"{found} is too large to be read by heading", hint="Read it by lines.")
         note = parse(vault.read(found).data)
         start_line, end_line = _section(found, note, heading)
     if start_line is not None and end_line is not None and end_line < start_line:
@@ -82,6 +87,7 @@ def read(
             details={"path": found, "total_lines": piece.total},
         )
     text, encoding = _decode(found, piece)
+    workspace.met([found])
     first = min(start_line or 1, piece.total)
     return Text(found, text, piece.revision, first, piece.end, piece.total, encoding, piece.truncated)
 
@@ -105,13 +111,13 @@ class _Piece:
 
 def _collect(stream: BinaryIO, first: int, last: int | None) -> _Piece:
     """Go through a file once, keeping only the lines that are wanted."""
-    digest = hashlib.blake2b(digest_size=16)
+    whole = digest()
     kept = bytearray()
     truncated = False
     line = 1
     ended = True
     for part in _parts(stream):
-        digest.update(part)
+        whole.update(part)
         if line >= first and (last is None or line <= last) and not truncated:
             truncated = len(kept) + len(part) > _LIMIT
             if not truncated:
@@ -122,7 +128,7 @@ def _collect(stream: BinaryIO, first: int, last: int | None) -> _Piece:
     if truncated and (newline := kept.rfind(b"\n")) >= 0:
         del kept[newline + 1 :]
     count = kept.count(b"\n") + (bool(kept) and not kept.endswith(b"\n"))
-    return _Piece(bytes(kept), min(first - 1 + count, total), total, Revision(digest.hexdigest()), truncated)
+    return _Piece(bytes(kept), min(first - 1 + count, total), total, Revision(whole.hexdigest()), truncated)
 
 
 def _parts(stream: BinaryIO) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from reme.markdown import Link, Names, Note, resolve, spellings
+from reme.markdown import Link, Names, Note, is_wikilink, resolve, spellings
 from reme.paths import VaultPath, basename, fold, stem
 
 __all__ = ["Relocation", "Respelling", "done", "planned", "respell", "respell_dangling"]
@@ -137,7 +137,7 @@ def respell(note: Note, source: VaultPath, relocation: Relocation) -> list[Respe
         wanted = moved.get(path, path)
         by_path = resolve(link.target, source, _PathsOnly(before)) == path
         names = _PathsOnly(after) if by_path else after
-        relative = not _is_wiki(note, link) and resolve(f"./{link.target}", source, before) == path
+        relative = not is_wikilink(note, link) and resolve(f"./{link.target}", source, before) == path
         stays = f"./{link.target}" if relative else link.target
         if resolve(stays, destination, names) == wanted and _spelled_as_well(link.target, path, wanted):
             continue
@@ -178,8 +178,3 @@ def _spelled_as_well(target: str, path: VaultPath, wanted: VaultPath) -> bool:
 
 def _last(link: Link) -> str:
     return fold(link.target.replace("\\", "/").rpartition("/")[2])
-
-
-def _is_wiki(note: Note, link: Link) -> bool:
-    """Whether it is written ``[[…]]``, which other programs read as a name and not as a relative path."""
-    return note.source[link.span.start : link.span.end].lstrip(b"!").startswith(b"[[")

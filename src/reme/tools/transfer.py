@@ -1,11 +1,13 @@
 """Bytes in and out: resources brought in once each, files handed out whole, pictures for models to look at.
 
-Owns the size limits and what a picture is. Bytes travel in base64, as JSON can carry them.
+Owns the size limits and what a picture is. Bytes travel in base64, as JSON can carry them, or from and to a file of
+the caller's, in pieces.
 """
 
 import base64
 import binascii
 import mimetypes
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -13,13 +15,14 @@ from annotated_types import Ge, Le
 
 from reme.errors import InvalidInput
 from reme.index import Filter
-from reme.paths import VaultPath, parse_path
-from reme.revision import ABSENT, Revision, revision_of
+from reme.paths import VaultPath, basename, check_portable, parse_path, portable_name
+from reme.revision import ABSENT, Revision, digest, revision_of
 from reme.tools.changes import DryRun, conflict_lines, look, submit
+from reme.tools.local import LocalFile
 from reme.tools.places import check_new
 from reme.tools.sidecars import SIDECAR_SUFFIX, Sighting, sidecar_of, sighting_entry
 from reme.tools.workspace import Workspace
-from reme.vault import Append, Committed, Edit, Put
+from reme.vault import Append, Committed, Edit, Large, Put, revision_of_content
 
 __all__ = [
     "Download",
@@ -63,13 +66,18 @@ class Uploaded:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file's bytes: ``data`` in base64, ``size`` in bytes before that."""
+    """A file's bytes: ``data`` in base64, ``size`` in bytes before that.
+
+    Attributes:
+        saved_as: The caller's file that they were written to instead; ``data`` is then empty.
+    """
 
     path: VaultPath
     revision: Revision
     media_type: str
     size: int
     data: str
+    saved_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class Picture:
 
 def upload(
     workspace: Workspace,
-    data: Annotated[str, "The content, in base64"],
+    data: Annotated[str | LocalFile, "The content, in base64"],
     name: Annotated[str | None, "What the file is called, with its extension"] = None,
     source: Annotated[str, "Where it comes from, such as a URL"] = "",
     dry_run: DryRun = False,
@@ -93,13 +101,13 @@ def upload(
     """Bring in a resource: it is filed under today and never changed; content that is there already is not kept twice.
 
     Raises:
-        InvalidInput: If the data is no base64, too large, or the name is missing or no file name.
+        InvalidInput: If the data is no base64, too large for it, or the name is missing or no file name.
         Conflict: If today has another file of that name.
         Refused: If the name is hidden or unsafe, or the role may not.
     """
-    content = _decoded(data)
+    content = data.content() if isinstance(data, LocalFile) else _decoded(data)
     filed = _filed(workspace, name)
-    revision = revision_of(content)
+    revision = revision_of_content(content)
     media_type = mimetypes.guess_type(filed)[0] or _UNKNOWN
     caller, now = workspace.caller, workspace.clock.now()
     entry = sighting_entry(Sighting(now, revision, str(name), caller.actor, source, media_type))
@@ -118,22 +126,26 @@ def upload(
     outcome = submit(workspace, gather, reason=f"upload {filed}", dry_run=dry_run)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()
     run = "" if dry_run else caller.run
-    return Uploaded(
-        path, revision, "known" if known else "added", len(content), media_type, sidecar_of(path), run, copies, dry_run
-    )
+    size = content.size if isinstance(content, Large) else len(content)
+    added = "known" if known else "added"
+    return Uploaded(path, revision, added, size, media_type, sidecar_of(path), run, copies, dry_run)
 
 
 def download(
     workspace: Workspace,
     path: Annotated[str, "The file; .md may be left out"],
     max_bytes: Annotated[int, "Refuse larger files", Ge(1), Le(_LARGEST)] = _LARGEST,
+    into: Annotated[LocalFile | None, "Write it, however large, to this new file, or into this folder"] = None,
 ) -> Download:
     """Hand out a file whole, whatever is in it.
 
     Raises:
         NotFound: If there is no such file.
-        InvalidInput: If it is too large.
+        InvalidInput: If it is too large, or ``into`` is inside the vault.
+        Conflict: If the file that it is to be written to exists.
     """
+    if into is not None:
+        return _saved(workspace, workspace.vault.find(path), into)
     found, content = _content(workspace, path, max_bytes)
     kind = mimetypes.guess_type(found)[0] or _UNKNOWN
     return Download(found, revision_of(content), kind, len(content), base64.b64encode(content).decode())
@@ -170,7 +182,8 @@ def uploaded_text(result: Uploaded) -> str:
 
 def download_text(result: Download) -> str:
     """One line; the bytes are in the data."""
-    return f"{result.path} ({result.size} bytes, {result.media_type}, revision {result.revision})"
+    saved = f", saved as {result.saved_as}" if result.saved_as else ""
+    return f"{result.path} ({result.size} bytes, {result.media_type}, revision {result.revision}){saved}"
 
 
 def picture_text(result: Picture) -> str:
@@ -180,7 +193,9 @@ def picture_text(result: Picture) -> str:
 
 def _decoded(data: str) -> bytes:
     if len(data) > _LARGEST * 4 // 3 + 4:
-        raise InvalidInput(f"this is more than {_LARGEST} bytes", hint="Put the file into resource/ yourself.")
+        raise InvalidInput(
+            f"this is more than {_LARGEST} bytes", hint="On the vault's own machine: reme upload FILE, of any size."
+        )
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -192,6 +207,9 @@ def _filed(workspace: Workspace, name: str | None) -> VaultPath:
         raise InvalidInput("name is missing", hint="Say what the file is called.", details={"field": "name"})
     if "/" in (plain := parse_path(name)) or plain.endswith(SIDECAR_SUFFIX):
         raise InvalidInput(f"{name!r} is no name for a resource", hint="Give a name without folders.")
+    check_portable(plain)
+    if (shorter := portable_name(plain, room=len(SIDECAR_SUFFIX))) != plain:
+        raise InvalidInput(f"{plain[:40]}… is too long to have a {SIDECAR_SUFFIX} beside it", hint=f"Call it {shorter}")
     folder = workspace.vault.layout.resource
     return parse_path(f"{folder}/{workspace.clock.today().isoformat()}/{plain}")
 
@@ -207,6 +225,23 @@ def _is_sidecar(path: VaultPath) -> bool:
     return path.endswith(SIDECAR_SUFFIX)
 
 
+def _saved(workspace: Workspace, path: VaultPath, into: LocalFile) -> Download:
+    if into.place.is_dir():
+        into = LocalFile(into.place / basename(path))
+    if into.place.resolve().is_relative_to(workspace.vault.root):
+        raise InvalidInput(f"{into} is inside the vault", hint="Copy it there with: reme copy")
+    found = digest()
+
+    def passing() -> Iterator[bytes]:
+        for piece in workspace.vault.pieces(path):
+            found.update(piece)
+            yield piece
+
+    size = into.write(passing())
+    kind = mimetypes.guess_type(path)[0] or _UNKNOWN
+    return Download(path, Revision(found.hexdigest()), kind, size, "", str(into.place))
+
+
 def _content(workspace: Workspace, path: str, limit: int) -> tuple[VaultPath, bytes]:
     found = workspace.vault.find(path)
     with workspace.vault.open(found) as stream:
@@ -215,7 +250,7 @@ def _content(workspace: Workspace, path: str, limit: int) -> tuple[VaultPath, by
         facts = workspace.vault.stat(found)
         raise InvalidInput(
             f"{found} has {facts.size if facts else 'more'} bytes, more than {limit}",
-            hint="Read text by lines, or open the file in the vault's folder.",
+            hint="Read text by lines, or on the vault's own machine: reme download PATH --into FILE",
             details={"path": found, "limit": limit},
         )
     return found, content

@@ -3,22 +3,31 @@
 Owns nothing; holds the rooms below together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from reme.clock import Clock
-from reme.index import Index
+from reme.index import Index, Keeper
 from reme.models import Embedder
-from reme.search import SearchSettings, Signals
+from reme.paths import VaultPath
+from reme.search import AccessLog, Anchors, SearchSettings, Signals
 from reme.state import State
 from reme.tools.schema import SchemaSettings
-from reme.vault import Role, Vault
+from reme.vault import Amend, Role, Vault
 
 __all__ = ["Caller", "Workspace"]
 
 
 def _no_embedder() -> Embedder | None:
+    return None
+
+
+def _no_views() -> Sequence[Amend]:
+    return ()
+
+
+def _nobody() -> Keeper | None:
     return None
 
 
@@ -43,7 +52,13 @@ class Workspace:
 
     Attributes:
         embedder: Opens the embedder when it is first needed; it may raise ``Unavailable``.
-        signals: What consolidation has found out, for ranking.
+        embedder_name: As the settings name it; ``none`` for none.
+        signals: What maintenance has found out, for ranking.
+        access: Counts what was found or read; None where that is not to be counted.
+        anchors: What tells the intent of a query, kept for as long as the vault is open.
+        keeper: Tells which process keeps the index in step with the files; None where none does, and each question
+            brings it up to date itself.
+        views: Tells what would bring the views of the digest that are generated up to date.
     """
 
     vault: Vault
@@ -55,6 +70,23 @@ class Workspace:
     schema: SchemaSettings = field(default_factory=SchemaSettings)
     embedder: Callable[[], Embedder | None] = _no_embedder
     signals: Signals | None = None
+    keeper: Callable[[], Keeper | None] = _nobody
+    views: Callable[[], Sequence[Amend]] = _no_views
+    embedder_name: str = "none"
+    access: AccessLog | None = None
+    anchors: Anchors = field(default_factory=Anchors)
+
+    def met(self, paths: Iterable[VaultPath]) -> None:
+        """Count that these files were found or read; reports, generated views and the archive do not count."""
+        if self.access is None:
+            return
+        archived = self.signals.at(self.clock.now()).archived if self.signals else frozenset[str]()
+        self.access.count(path for path in paths if self._counts(path) and path not in archived)
+
+    def _counts(self, path: VaultPath) -> bool:
+        layer = self.vault.layer_of(path)
+        is_day = layer == "daily" and path.count("/") == self.vault.layout.daily.count("/") + 1
+        return layer not in ("archive", "audit") and not is_day and not path.endswith(self.index.settings.generated)
 
     def moment(self, nanoseconds: int) -> datetime:
         """An instant as the disk tells it, in nanoseconds since 1970, in the vault's zone, to the second."""

@@ -3,19 +3,21 @@
 Owns the rule that nothing is overwritten by accident.
 """
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from reme.errors import Conflict, InvalidInput
 from reme.markdown import parse, set_property
 from reme.paths import VaultPath, is_markdown
-from reme.revision import ABSENT, revision_of
+from reme.revision import revision_of
 from reme.tools.changes import DryRun, Written, revision_conflict, submit, written
 from reme.tools.daily import with_promotion
 from reme.tools.places import check_new
 from reme.tools.workspace import Workspace
-from reme.vault import Edit, Put
+from reme.vault import Edit, Put, revision_of_content
 
 __all__ = ["write"]
+
+_BOM: Final = b"\xef\xbb\xbf"
 
 
 def write(
@@ -31,6 +33,8 @@ def write(
 ) -> Written:
     """Create a note or other text file; an existing one is replaced only when asked.
 
+    A byte-order mark stays, as no reader is shown it.
+
     Raises:
         Conflict: If it exists and ``overwrite`` is not given, or if it is not at the expected revision.
         InvalidInput: If ``overwrite`` comes without ``expected_revision`` or ``force``, or frontmatter is asked for in
@@ -43,13 +47,15 @@ def write(
         )
     vault = workspace.vault
     target = vault.name_for(path)
-    data = _with_frontmatter(target, content.encode("utf-8"), name, description)
+    text = _with_frontmatter(target, content.encode("utf-8"), name, description)
     existed = False
 
     def gather() -> list[Edit]:
         nonlocal existed
-        present = vault.read(target).revision if vault.exists(target) else ABSENT
-        existed = present != ABSENT
+        before = vault.content_of(target)
+        present, existed = revision_of_content(before), before is not None
+        marked = isinstance(before, bytes) and before.startswith(_BOM) and not text.startswith(_BOM)
+        data = _BOM + text if marked else text
         if expected_revision is not None and present != expected_revision:
             raise revision_conflict(target, expected_revision, present)
         if existed and not overwrite and present != revision_of(data):

@@ -19,12 +19,13 @@ from reme.vault.changeset import (
     Split,
     Unchanged,
 )
-from reme.vault.commit import commit, locked
+from reme.vault.commit import check, commit, locked
+from reme.vault.content import Content, ContentChanged, Large, content_at, pieces_of, revision_of_content
 from reme.vault.files import STATE_FOLDER, TEXT_SUFFIXES, File, Scan, Stat, Vault
 from reme.vault.journal import Record, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.policy import SETTINGS_FILE, SIDECAR_SUFFIX
-from reme.vault.undo import diff, history, plan_undo, undo
+from reme.vault.undo import diff, history, undo
 
 __all__ = [
     "SETTINGS_FILE",
@@ -36,8 +37,11 @@ __all__ = [
     "ChangeSet",
     "Committed",
     "Conflicted",
+    "Content",
+    "ContentChanged",
     "Edit",
     "File",
+    "Large",
     "Law",
     "Layer",
     "Layout",
@@ -53,10 +57,13 @@ __all__ = [
     "Stat",
     "Unchanged",
     "Vault",
+    "check",
     "commit",
+    "content_at",
     "diff",
     "history",
     "locked",
-    "plan_undo",
+    "pieces_of",
+    "revision_of_content",
     "undo",
 ]

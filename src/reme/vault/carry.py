@@ -8,12 +8,14 @@ been written by somebody else since and is reported, never touched.
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from reme.paths import VaultPath, join, parent, stem, suffix
-from reme.revision import revision_of
-from reme.vault.disk import place, replace_keeping, sync_file, sync_folder, write_new
+from reme.paths import VaultPath, join, parent, portable_name, stem, suffix
+from reme.revision import revision_of_pieces
+from reme.vault.content import begins_with, content_at, pieces_at, pieces_of, revision_of_content
+from reme.vault.disk import for_each, place, replace_keeping, sync_file, sync_folder, write_new
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Replaced, Step
 
@@ -50,8 +52,9 @@ def recover(vault: Vault) -> tuple[Entry, Carried] | None:
 def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = False) -> Carried:
     """Bring every file of an entry to its state after it, or back to the one before. The lock must be held.
 
-    Everything is staged beside its target and synced before the first name changes, so that a full disk changes
-    nothing. Then names are exchanged, folders synced, and what was replaced is looked at.
+    Everything is staged beside its target, under a hidden name that is known before and after a crash, and synced
+    before the first name changes, so that a full disk changes nothing. Then names are exchanged, folders synced, and
+    what was replaced is looked at.
 
     Args:
         fresh: The caller has just seen that every file is in its state before.
@@ -62,7 +65,11 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
     copies: dict[VaultPath, VaultPath] = {}
     todo: list[tuple[Path, Step]] = []
     left: list[VaultPath] = []
-    steps = [(_staged(vault, entry, number, step), step) for number, step in enumerate(entry.steps)]
+    located = cache(vault.locate)
+    steps = [
+        (located(parent(step.paths[-1])) / f".reme-{entry.id}-{number}", step)
+        for number, step in enumerate(entry.steps)
+    ]
     for staged, step in steps if not back else reversed(steps):
         if not fresh:
             copies.update(_clear(vault, staged, step))
@@ -72,21 +79,14 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
         elif where == ("after" if back else "before"):
             todo.append((staged, _inverse(step) if back else step))
     made = _make_folders(vault, (path for _, step in todo for path in _named(step)))
-    for staged, step in todo:
-        if isinstance(step, Replaced) and step.post is not None:
-            _stage(vault, staged, step)
+    new = [(staged, step) for staged, step in todo if isinstance(step, Replaced) and step.post is not None]
+    for_each(lambda item: _stage(vault, *item), new)
     for staged, step in todo:
         _change(vault, staged, step, back=back)
-    for folder in {new.parent for new in made} | {vault.locate(parent(p)) for _, s in todo for p in _renamed(s)}:
-        sync_folder(folder)
-    for staged, step in todo:
-        copies.update(_clear(vault, staged, step))
+    folders = {new.parent for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
+    for_each(sync_folder, sorted(folders))
+    for_each(lambda item: copies.update(_clear(vault, *item)), todo)
     return Carried(tuple(left), copies)
-
-
-def _staged(vault: Vault, entry: Entry, number: int, step: Step) -> Path:
-    """The hidden name, known before and after a crash, under which a step's file is prepared and its old one kept."""
-    return vault.locate(parent(step.paths[-1])) / f".reme-{entry.id}-{number}"
 
 
 def _inverse(step: Step) -> Step:
@@ -118,8 +118,11 @@ def _renamed(step: Step) -> tuple[VaultPath, ...]:
 def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
     match step:
         case Replaced(path, pre, post):
-            data = vault.bytes_of(path)
-            return "after" if data == post else "before" if data == pre else "otherwise"
+            if vault.is_folder(path):
+                return "otherwise"
+            found = vault.revision_at(path)
+            after, before = revision_of_content(post), revision_of_content(pre)
+            return "after" if found == after else "before" if found == before else "otherwise"
         case Moved(source, target, _):
             there, here = vault.locate(target), vault.locate(source)
             match here.exists(), there.exists():
@@ -132,11 +135,13 @@ def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
                 case _:
                     return "otherwise"
         case Added(path, offset, data):
-            whole = vault.bytes_of(path)
-            if whole is None or len(whole) < offset:
+            found = vault.stat(path)
+            if found is None or found.size < offset:
                 return "otherwise"
-            tail = whole[offset:]
-            if tail.startswith(data):
+            with vault.open(path) as stream:
+                stream.seek(offset)
+                tail = stream.read(len(data))
+            if tail == data:
                 return "after"
             if data.startswith(tail):
                 if tail:  # torn
@@ -159,7 +164,7 @@ def _make_folders(vault: Vault, paths: Iterable[VaultPath]) -> list[Path]:
 def _stage(vault: Vault, staged: Path, step: Replaced) -> None:
     assert step.post is not None
     like = vault.locate(step.path).stat() if step.pre is not None else None
-    write_new(staged, step.post, like)
+    write_new(staged, pieces_of(step.post), like)
 
 
 def _change(vault: Vault, staged: Path, step: Step, *, back: bool) -> None:
@@ -205,19 +210,19 @@ def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[tuple[VaultPath, 
         return
     for hidden in (staged, staged.with_name(staged.name + "k")):
         try:
-            data = hidden.read_bytes()
+            found = content_at(hidden)
         except FileNotFoundError:
             continue
-        ours = data == step.pre or (step.post or b"").startswith(data)
-        if ours:
+        if revision_of_content(found) == revision_of_content(step.pre) or begins_with(step.post or b"", found):
             hidden.unlink()
         else:
             yield step.path, _conflict_copy(vault, hidden, step.path)
 
 
 def _conflict_copy(vault: Vault, hidden: Path, path: VaultPath) -> VaultPath:
-    data = hidden.read_bytes()
-    name = f"{stem(path)} (conflict {vault.clock.today().isoformat()} {revision_of(data)[:6]}){suffix(path)}"
+    revision = revision_of_pieces(pieces_at(hidden))
+    mark = f" (conflict {vault.clock.today().isoformat()} {revision[:6]}){suffix(path)}"
+    name = portable_name(stem(path), room=len(mark.encode())) + mark
     copy = join(parent(path), name)
     try:
         place(hidden, vault.locate(copy))

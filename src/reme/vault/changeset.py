@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reme.markdown import Note
 from reme.paths import VaultPath
 from reme.revision import Revision
+from reme.vault.content import Content
 
 __all__ = [
     "Amend",
@@ -38,6 +40,7 @@ class Put:
     """Make a file have exactly these bytes.
 
     Attributes:
+        data: The bytes, or, where they are many, what they are read from while the set is carried out.
         expects: The revision it must have now; ``ABSENT`` makes the creation exclusive.
         laws: The conservation laws that this edit declares to keep; commit holds it to them.
         retarget: True for the mechanical rewriting of link targets after a move: allowed in every layer but the
@@ -45,14 +48,16 @@ class Put:
         base: The bytes that ``data`` was made from, whose revision is ``expects``. With them, what somebody else
             changed meanwhile is merged three ways where it does not touch; without them, or where it does, the
             outcome is ``Conflicted``.
+        note: The note that ``data`` was made from, where it has been parsed, so that the laws need not do so again.
     """
 
     path: VaultPath
-    data: bytes
+    data: Content
     expects: Revision
     laws: frozenset[Law] = frozenset()
     retarget: bool = False
     base: bytes | None = None
+    note: Note | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class Move:
     source: VaultPath
     target: VaultPath
     expects: Revision
-    data: bytes | None = None
+    data: Content | None = None
 
 
 @dataclass(frozen=True, slots=True)

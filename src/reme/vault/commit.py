@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from reme.errors import InvalidInput, Refused, Unavailable
+from reme.markdown import parse
 from reme.paths import VaultPath, parent
 from reme.revision import ABSENT, Revision, revision_of, revision_of_pieces
 from reme.vault.carry import Carried, carry_out, recover
@@ -27,6 +28,7 @@ from reme.vault.changeset import (
     Remove,
     Unchanged,
 )
+from reme.vault.content import Content, revision_of_content, whole
 from reme.vault.files import STATE_FOLDER, Vault, unwritable
 from reme.vault.git import record_in_git
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
@@ -34,7 +36,7 @@ from reme.vault.laws import check_laws, check_retarget, check_split
 from reme.vault.merge import merge
 from reme.vault.policy import check_policy
 
-__all__ = ["commit", "locked"]
+__all__ = ["check", "commit", "locked"]
 
 
 @contextmanager
@@ -69,14 +71,9 @@ def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
             arranged, will be completed when the lock is next taken.
     """
     with locked(vault):
-        plan = _plan(vault, change_set.edits)
-        if plan.actual:
-            return Conflicted(plan.actual)
-        if not plan.steps:
-            return Unchanged(plan.revisions)
-        created = frozenset(step.path for step in plan.steps if isinstance(step, Replaced) and step.pre is None)
-        check_policy(change_set, vault.layout, created)
-        _check_laws(vault, change_set, plan)
+        plan = _checked(vault, change_set)
+        if not isinstance(plan, _Plan):
+            return plan
         entry = _entry(vault, change_set, tuple(plan.steps))
         carried = _write(vault, entry)
         if not carried.conflict_copies:
@@ -87,6 +84,13 @@ def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
         return Committed(entry.id, plan.revisions | rejoined, copies)
 
 
+def check(vault: Vault, change_set: ChangeSet) -> Outcome:
+    """What committing a set would come to as things are: the same outcome or refusal, with nothing written."""
+    with locked(vault):
+        plan = _checked(vault, change_set)
+        return Committed("", plan.revisions) if isinstance(plan, _Plan) else plan
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What the edits come to, given the files as they are."""
@@ -95,6 +99,21 @@ class _Plan:
     revisions: dict[VaultPath, Revision]
     actual: dict[VaultPath, Revision]
     """Paths that are not as expected."""
+
+
+def _checked(vault: Vault, change_set: ChangeSet) -> _Plan | Conflicted | Unchanged:
+    """What is to be done, once everything but the disk has agreed to it."""
+    plan = _plan(vault, change_set.edits)
+    if plan.actual:
+        return Conflicted(plan.actual)
+    if not plan.steps:
+        return Unchanged(plan.revisions)
+    created = frozenset(step.path for step in plan.steps if isinstance(step, Replaced) and step.pre is None)
+    if change_set.undoes is None:
+        _check_names(vault, change_set, created)
+    check_policy(change_set, vault.layout, created)
+    _check_laws(vault, change_set, plan)
+    return plan
 
 
 def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
@@ -111,27 +130,30 @@ def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
             case Append(path, data, offset):
                 _plan_append(vault, path, data, offset, plan)
             case Put(path, data, expects):
-                pre = vault.bytes_of(path)
-                if pre is not None and edit.base is not None and revision_of(pre) != expects:
-                    merged = merge(edit.base, pre, data)
-                    data, expects = (data, expects) if merged is None else (merged, revision_of(pre))
-                _plan_bytes(path, pre, data, expects, plan)
+                pre = vault.content_of(path)
+                found = revision_of_content(pre)
+                if pre is not None and edit.base is not None and found != expects:
+                    merged = merge(edit.base, whole(pre), whole(data))
+                    data, expects = (data, expects) if merged is None else (merged, found)
+                _plan_content(path, pre, data, expects, plan)
             case Amend(path, function):
-                pre = vault.bytes_of(path)
-                _plan_bytes(path, pre, function(pre), None, plan)
+                pre = vault.content_of(path)
+                _plan_content(path, pre, function(None if pre is None else whole(pre)), None, plan)
             case Remove(path, expects):
-                _plan_bytes(path, vault.bytes_of(path), None, expects, plan)
-    for path in plan.revisions:
+                _plan_content(path, vault.content_of(path), None, expects, plan)
+    for path in {parent(path): path for path in plan.revisions}.values():
         _check_parents(vault, path)
     return plan
 
 
-def _plan_bytes(path: VaultPath, pre: bytes | None, post: bytes | None, expects: Revision | None, plan: _Plan) -> None:
-    actual = revision_of(pre)
+def _plan_content(
+    path: VaultPath, pre: Content | None, post: Content | None, expects: Revision | None, plan: _Plan
+) -> None:
+    actual = revision_of_content(pre)
     if expects is not None and actual != expects:
         plan.actual[path] = actual
-    plan.revisions[path] = revision_of(post)
-    if pre != post:
+    plan.revisions[path] = revision_of_content(post)
+    if actual != plan.revisions[path]:
         plan.steps.append(Replaced(path, pre, post))
 
 
@@ -140,7 +162,7 @@ def _plan_append(vault: Vault, path: VaultPath, data: bytes, offset: int | None,
     if found is None:
         if offset:
             plan.actual[path] = ABSENT
-        _plan_bytes(path, vault.bytes_of(path), data, None, plan)
+        _plan_content(path, vault.bytes_of(path), data, None, plan)
         return
     if offset is not None and offset != found.size:
         plan.actual[path] = revision_of_pieces(vault.pieces(path))
@@ -150,17 +172,17 @@ def _plan_append(vault: Vault, path: VaultPath, data: bytes, offset: int | None,
 
 
 def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
-    file = vault.bytes_of(move.source)
-    actual = revision_of(file)
+    file = vault.content_of(move.source)
+    actual = revision_of_content(file)
     if actual != move.expects or file is None:
         plan.actual[move.source] = actual
         return
     here, there = vault.locate(move.source), vault.locate(move.target)
     if there.exists() and not there.samefile(here):
-        plan.actual[move.target] = revision_of(there.read_bytes() if there.is_file() else b"")
+        plan.actual[move.target] = vault.revision_at(move.target) if there.is_file() else revision_of(b"")
     plan.revisions[move.source] = ABSENT
-    plan.revisions[move.target] = revision_of(file if move.data is None else move.data)
-    if move.data is None or move.data == file:
+    plan.revisions[move.target] = revision_of_content(file if move.data is None else move.data)
+    if move.data is None or plan.revisions[move.target] == actual:
         plan.steps.append(Moved(move.source, move.target, actual))
     elif there.exists():  # a change of case alone, on a disk that does not tell the two apart
         plan.steps.extend((Moved(move.source, move.target, actual), Replaced(move.target, file, move.data)))
@@ -183,21 +205,35 @@ def _check_parents(vault: Vault, path: VaultPath) -> None:
         folder = parent(folder)
 
 
+def _check_names(vault: Vault, change_set: ChangeSet, created: frozenset[VaultPath]) -> None:
+    """Hold what is new in the names of new files to what every system can keep."""
+    new: dict[VaultPath, list[str]] = {path: [] for path in sorted(created)}
+    new |= {edit.target: edit.source.split("/") for edit in change_set.edits if isinstance(edit, Move)}
+    for path, known in new.items():
+        vault.check_name(path, known)
+
+
 def _check_laws(vault: Vault, change_set: ChangeSet, plan: _Plan) -> None:
     changed = {step.path: step for step in plan.steps if isinstance(step, Replaced)}
     moves = {edit.source: edit.target for edit in change_set.edits if isinstance(edit, Move)}
     for edit in change_set.edits:
         if not isinstance(edit, Put | Amend) or (step := changed.get(edit.path)) is None or step.post is None:
             continue
-        check_laws(edit.path, edit.laws, step.pre, step.post, moves, vault.layout)
-        if isinstance(edit, Put) and edit.retarget:
-            check_retarget(edit.path, step.pre or b"", step.post)
+        retargets = isinstance(edit, Put) and edit.retarget
+        if not edit.laws and not retargets:
+            continue
+        pre, post = whole(step.pre or b""), whole(step.post)
+        known = edit.note if isinstance(edit, Put) else None
+        before = known if known is not None and known.source == pre else parse(pre)
+        check_laws(edit.path, edit.laws, before, post, moves, vault.layout)
+        if retargets:
+            check_retarget(edit.path, before, post)
     for split in change_set.splits:
-        after: Mapping[VaultPath, bytes | None] = {
-            p: s.post if (s := changed.get(p)) else vault.bytes_of(p) for p in split.parts
+        after: Mapping[VaultPath, Content | None] = {
+            p: s.post if (s := changed.get(p)) else vault.content_of(p) for p in split.parts
         }
-        before = step.pre if (step := changed.get(split.source)) else vault.bytes_of(split.source)
-        check_split(split.source, before or b"", {p: data or b"" for p, data in after.items()}, moves)
+        before = step.pre if (step := changed.get(split.source)) else vault.content_of(split.source)
+        check_split(split.source, whole(before or b""), {p: whole(c or b"") for p, c in after.items()}, moves)
 
 
 def _entry(vault: Vault, change_set: ChangeSet, steps: tuple[Step, ...]) -> Entry:
@@ -218,7 +254,7 @@ def _entry(vault: Vault, change_set: ChangeSet, steps: tuple[Step, ...]) -> Entr
 def _write(vault: Vault, entry: Entry) -> Carried:
     missing = _missing_folders(vault, entry)
     try:
-        vault.journal.begin(entry)
+        entry = vault.journal.begin(entry)
         carried = carry_out(vault, entry, fresh=True)
         vault.journal.finish(entry)
     except OSError as error:
@@ -256,7 +292,7 @@ def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) 
     rejoined: dict[VaultPath, Revision] = {}
     for path, copy in carried.conflict_copies.items():
         step, theirs = steps.get(path), vault.bytes_of(copy)
-        if step is None or step.pre is None or step.post is None or theirs is None:
+        if step is None or theirs is None or not isinstance(step.pre, bytes) or not isinstance(step.post, bytes):
             continue
         joint = amends[path](theirs) if path in amends else merge(step.pre, step.post, theirs)
         if joint is None:
@@ -270,7 +306,7 @@ def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) 
 
 def _missing_folders(vault: Vault, entry: Entry) -> list[Path]:
     """Folders that carrying out would make, deepest first."""
-    places = {vault.locate(parent(path)) for path in entry.record.paths}
+    places = {vault.locate(folder) for folder in {parent(path) for path in entry.record.paths}}
     folders = {folder for place in places for folder in (place, *place.parents) if not folder.exists()}
     return sorted(folders, key=lambda folder: len(folder.parts), reverse=True)
 

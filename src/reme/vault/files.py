@@ -9,7 +9,7 @@ import os
 import re
 import stat as modes
 import unicodedata
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,8 +18,9 @@ from typing import BinaryIO, Final
 
 from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
-from reme.paths import VaultPath, basename, is_hidden, join, parent, parse_path, suffix
+from reme.paths import VaultPath, basename, check_portable, is_hidden, join, parent, parse_path, suffix
 from reme.revision import Revision, revision_of
+from reme.vault.content import LARGEST_HELD, Content, Large, content_in, revision_of_content
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import Layer, Layout
 from reme.vault.lock import FileLock
@@ -28,6 +29,7 @@ from reme.vault.policy import SETTINGS_FILE
 __all__ = ["TEXT_SUFFIXES", "File", "Scan", "Stat", "Vault"]
 
 STATE_FOLDER: Final = ".reme"
+IGNORE_FILE: Final = ".remeignore"
 TEXT_SUFFIXES: Final = frozenset(
     (".md", ".markdown", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".html", ".htm", ".xml", ".log")
 )
@@ -35,6 +37,9 @@ _TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdo
 _PLAIN_NAME = re.compile(r"[\w \-.,()+&=@!']+")
 _DEFAULT_LOCK_TIMEOUT_S = 10.0
 _PIECE = 1 << 20
+
+_Ignores = Callable[[VaultPath, bool], bool]
+_Complaints = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +53,17 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What the file system says of a file: size in bytes, modification time in nanoseconds, inode number."""
+    """What the file system says of a file: size in bytes, times in nanoseconds, inode number.
+
+    Attributes:
+        ctime_ns: When anything of it was last changed, which no program can set back; on Windows, when it was made.
+    """
 
     path: VaultPath
     size: int
     mtime_ns: int
     inode: int
+    ctime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +123,7 @@ class Vault:
         self.notices: list[str] = []
         self._entropy = entropy
         self._latest: datetime | None = None
+        self._ignoring: tuple[bytes, _Ignores | None, _Complaints] = (b"", None, ())
         self.lock = FileLock(self.state_dir / "lock", lock_timeout)
 
     def close(self) -> None:
@@ -164,17 +175,33 @@ class Vault:
         Raises:
             Refused: If it is no path inside the vault.
             NotFound: If there is no such file.
+            InvalidInput: If it is a folder.
         """
         path = parse_path(raw)
         for candidate in (path, VaultPath(path + ".md")):
             if self.exists(candidate):
                 return candidate
-        raise _absent(path)
+        raise _folder(path) if self.is_folder(path) else _absent(path)
 
     def name_for(self, raw: str) -> VaultPath:
         """The path that a given spelling means for a file that may not exist yet: a note, unless it says otherwise."""
         path = parse_path(raw)
         return path if suffix(path) in TEXT_SUFFIXES or self.exists(path) else VaultPath(path + ".md")
+
+    def check_name(self, path: VaultPath, besides: Iterable[str] = ()) -> None:
+        """Make sure that what is new in the path of a new file can be kept on every system.
+
+        Args:
+            path: Where there is no file yet; the folders that exist are as they are.
+            besides: Components that are not new either.
+
+        Raises:
+            InvalidInput: Naming the component and a better one.
+        """
+        folder = parent(path)
+        while folder and not self.is_folder(folder):
+            folder = parent(folder)
+        check_portable(path, {*besides, *folder.split("/")})
 
     # Reading
 
@@ -190,7 +217,7 @@ class Vault:
             return None
         except OSError as error:
             raise _unreadable(path, error) from error
-        return Stat(path, found.st_size, found.st_mtime_ns, found.st_ino) if modes.S_ISREG(found.st_mode) else None
+        return _stat(path, found) if modes.S_ISREG(found.st_mode) else None
 
     def read(self, path: VaultPath) -> File:
         """A file's bytes and revision.
@@ -207,14 +234,30 @@ class Vault:
 
     def bytes_of(self, path: VaultPath) -> bytes | None:
         """A file's bytes, or None if there is none."""
+        content = self._held(path, None)
+        assert not isinstance(content, Large)
+        return content
+
+    def _held(self, path: VaultPath, most: int | None) -> Content | None:
         try:
-            return self.locate(path).read_bytes()
+            with self.locate(path).open("rb") as stream:
+                if most is None or os.fstat(stream.fileno()).st_size <= most:
+                    return stream.read()
+            return content_in(lambda: self.pieces(path), path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except IsADirectoryError as error:
-            raise InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}") from error
+            raise _folder(path) from error
         except OSError as error:
             raise _unreadable(path, error) from error
+
+    def content_of(self, path: VaultPath) -> Content | None:
+        """A file's bytes, held or to be read in pieces, or None if there is none; errors as ``read``."""
+        return self._held(path, LARGEST_HELD)
+
+    def revision_at(self, path: VaultPath) -> Revision:
+        """The revision of the file at a path, ``ABSENT`` if there is none; errors as ``read``."""
+        return revision_of_content(self.content_of(path))
 
     def pieces(self, path: VaultPath) -> Iterator[bytes]:
         """A file's bytes, a piece at a time; errors as ``open``."""
@@ -240,8 +283,8 @@ class Vault:
         what ``.remeignore`` (gitignore syntax) names.
         """
         files: dict[VaultPath, Stat] = {}
-        skipped: list[tuple[str, str]] = []
-        ignored = self._ignored()
+        ignored, complaints = self._ignored()
+        skipped = list(complaints)
         folders = [(str(self.locate(folder)), folder)]
         while folders:
             place, at = folders.pop()
@@ -262,7 +305,7 @@ class Vault:
                 path = VaultPath(f"{at}/{name}" if at else name)
                 if not _PLAIN_NAME.fullmatch(name) and (reason := _unnameable(path)):
                     skipped.append((path.encode("utf-8", "replace").decode(), reason))
-                elif ignored is not None and ignored(path, entry):
+                elif ignored is not None and ignored(path, entry.is_dir(follow_symlinks=False)):
                     continue
                 elif entry.is_file(follow_symlinks=False):
                     if path in files:
@@ -273,7 +316,7 @@ class Vault:
                         found = entry.stat(follow_symlinks=False)
                     except OSError:
                         continue  # gone since the folder was listed
-                    files[path] = Stat(path, found.st_size, found.st_mtime_ns, found.st_ino)
+                    files[path] = _stat(path, found)
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, path))
                 elif entry.is_symlink():
@@ -295,15 +338,43 @@ class Vault:
         """Whether there is a folder at the path."""
         return self.locate(path).is_dir()
 
-    def _ignored(self) -> Callable[[VaultPath, "os.DirEntry[str]"], bool] | None:
-        try:
-            lines = (self.root / ".remeignore").read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
-            return None
-        import pathspec
+    def belongs(self, path: VaultPath) -> bool:
+        """Whether ``scan`` would tell of a file at the path, found out without a walk.
 
-        spec = pathspec.GitIgnoreSpec.from_lines(lines)
-        return lambda path, entry: spec.match_file(path + "/" if entry.is_dir(follow_symlinks=False) else path)
+        Only for names whose form leaves no doubt: one in another Unicode form than the disk's is for a walk to judge.
+        """
+        place = self.root
+        ignored, _ = self._ignored()
+        parts = path.split("/")
+        for depth, part in enumerate(parts, 1):
+            at = VaultPath("/".join(parts[:depth]))
+            place = place / part
+            if is_hidden(part) or _TRANSIENT.search(part) or at == SETTINGS_FILE:
+                return False
+            if not _PLAIN_NAME.fullmatch(part) and _unnameable(at):
+                return False
+            try:
+                mode = os.lstat(place).st_mode
+            except OSError:
+                return False
+            last = depth == len(parts)
+            if ignored is not None and ignored(at, modes.S_ISDIR(mode)):
+                return False
+            if last or not modes.S_ISDIR(mode):
+                return last and modes.S_ISREG(mode)
+            if (place / STATE_FOLDER).exists():
+                return False
+        return False
+
+    def _ignored(self) -> "tuple[_Ignores | None, _Complaints]":
+        """What ``.remeignore`` leaves out, and which of its lines are no patterns."""
+        try:
+            data = (self.root / IGNORE_FILE).read_bytes()
+            if data != self._ignoring[0]:
+                self._ignoring = (data, *_ignores(data.decode("utf-8")))
+        except (OSError, UnicodeDecodeError):
+            return None, ()
+        return self._ignoring[1:]
 
     def drop_empty_parents(self, path: VaultPath) -> None:
         """Remove the folders above a path that is gone, as far as they hold nothing; never a layer's own folder."""
@@ -324,6 +395,10 @@ class Vault:
                 continue  # not empty
 
 
+def _stat(path: VaultPath, found: os.stat_result) -> Stat:
+    return Stat(path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+
+
 def unwritable(error: OSError, thing: str) -> Unavailable:
     """The error for a failed write, naming the thing and the way out."""
     match error.errno:
@@ -340,10 +415,35 @@ def unwritable(error: OSError, thing: str) -> Unavailable:
             )
 
 
+def _ignores(text: str) -> "tuple[_Ignores, _Complaints]":
+    import warnings
+
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec([])
+    complaints: list[tuple[str, str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # of brackets in brackets, which gitignore allows
+                spec += GitIgnoreSpec.from_lines([line])
+        except (ValueError, re.error):
+            complaints.append((IGNORE_FILE, f"line {number} is no pattern: {line}"))
+    return lambda path, is_folder: spec.match_file(f"{path}/" if is_folder else path), tuple(complaints)
+
+
 def _unreadable(path: VaultPath, error: OSError) -> Unavailable | InvalidInput:
     if error.errno == errno.ENAMETOOLONG:
+        try:
+            check_portable(path)
+        except InvalidInput as refusal:
+            return refusal
         return InvalidInput(f"{basename(path)[:60]}… is too long for a file name", details={"path": path})
     return Unavailable(f"{path} cannot be read: {error.strerror or error}", details={"path": path})
+
+
+def _folder(path: VaultPath) -> InvalidInput:
+    return InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}", details={"path": path})
 
 
 def _absent(path: VaultPath) -> NotFound:

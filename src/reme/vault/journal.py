@@ -5,20 +5,22 @@ changes, renamed to ``<id>.<run>.zip`` when all is done. The vault's lock is hel
 pending. Each entry is an ordinary zip file: ``manifest.json`` and the images ``pre/<n>`` and ``post/<n>``.
 """
 
-import io
+import errno
 import json
 import os
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from reme.errors import Unavailable
 from reme.paths import VaultPath
-from reme.revision import ABSENT, Revision, revision_of
+from reme.revision import ABSENT, Revision
 from reme.vault.changeset import Role
+from reme.vault.content import LARGEST_HELD, Content, Large, revision_of_content
 from reme.vault.disk import sync_folder, write_new
 
 __all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Retention", "Step"]
@@ -27,15 +29,16 @@ _FORMAT = 1
 _PENDING = "pending.zip"
 _UNSYNCED = "pending.tmp"
 _PRUNED = "pruned"
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A file had the bytes ``pre`` and has the bytes ``post``; None where it was or is absent."""
+    """A file had the content ``pre`` and has the content ``post``; None where it was or is absent."""
 
     path: VaultPath
-    pre: bytes | None
-    post: bytes | None
+    pre: Content | None
+    post: Content | None
 
     @property
     def paths(self) -> tuple[VaultPath, ...]:
@@ -114,7 +117,7 @@ class Retention:
 
     Attributes:
         days: Older entries go.
-        size: Bytes that all of them may take together; the oldest go first.
+        size: Bytes that all of them may take together; what does not fit beside newer ones goes.
     """
 
     days: int = 30
@@ -133,8 +136,15 @@ class Journal:
         self._folder = folder
         self._retention = retention
 
-    def begin(self, entry: Entry) -> None:
-        """Write an entry durably as the pending one. After a failure nothing is pending."""
+    def begin(self, entry: Entry) -> Entry:
+        """Write an entry durably as the pending one. After a failure nothing is pending.
+
+        Returns:
+            The entry, its large contents read from the journal from now on.
+
+        Raises:
+            ContentChanged: If a large content is no longer what it was.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         unsynced = self._folder / _UNSYNCED
         try:
@@ -142,9 +152,10 @@ class Journal:
             write_new(unsynced, _pack(entry))
             unsynced.replace(self._folder / _PENDING)
             sync_folder(self._folder)
-        except OSError:
+        except BaseException:
             self.abandon()
             raise
+        return _kept(entry, self._folder / _PENDING)
 
     def finish(self, entry: Entry) -> None:
         """Mark the pending entry as done. The next entry's sync makes the mark durable; without it, recovery finds
@@ -161,9 +172,11 @@ class Journal:
         oldest = (now.astimezone(UTC) - timedelta(days=self._retention.days)).strftime("%Y%m%d")
         room = self._retention.size
         for path in sorted((p for p in self._folder.glob("*.zip") if p.name != _PENDING), reverse=True):
-            room -= path.stat().st_size
-            if path.name < oldest or room < 0:
+            size = path.stat().st_size
+            if path.name < oldest or size > room:
                 path.unlink()
+            else:
+                room -= size
 
     def abandon(self) -> None:
         """Forget the pending entry, of which nothing was done."""
@@ -176,12 +189,10 @@ class Journal:
         Raises:
             Unavailable: If it cannot be read; it had been synced before it got its name, so the disk has damaged it.
         """
-        path = self._folder / _PENDING
         try:
-            data = path.read_bytes()
+            return _unpack(self._folder / _PENDING)
         except FileNotFoundError:
             return None
-        return _unpack(data, path)
 
     def records(self, run: str | None = None) -> Iterator[Record]:
         """The finished entries' headings, newest first; of one run, if one is named. Damaged ones are passed over."""
@@ -204,7 +215,7 @@ class Journal:
         """
         path = self._file(record)
         try:
-            return _unpack(path.read_bytes(), path)
+            return _unpack(path)
         except OSError as error:
             raise Unavailable(f"the journal entry {path.name} cannot be read: {error.strerror}") from error
 
@@ -212,15 +223,38 @@ class Journal:
         return self._folder / f"{record.id}.{record.run}.zip"
 
 
-def _pack(entry: Entry) -> bytes:
-    images: dict[str, bytes] = {}
+class _Sink:
+    """Where the zip writer writes to; it cannot go back there, so what was written may leave at once."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._written.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def taken(self) -> bytes:
+        data = b"".join(self._written)
+        self._written.clear()
+        return data
+
+
+def _pack(entry: Entry) -> Iterator[bytes]:
+    """The bytes of an entry's file, in pieces. Large contents stand in it as they are, others compressed."""
+    images: dict[str, Content] = {}
     steps: list[dict[str, Any]] = []
     for number, step in enumerate(entry.steps):
         match step:
             case Replaced(path, pre, post):
-                steps.append({"op": "replace", "path": path, "pre": revision_of(pre), "post": revision_of(post)})
+                revisions = {"pre": revision_of_content(pre), "post": revision_of_content(post)}
+                steps.append({"op": "replace", "path": path, **revisions})
                 images |= {
-                    f"{side}/{number}": data for side, data in (("pre", pre), ("post", post)) if data is not None
+                    f"{side}/{number}": content
+                    for side, content in (("pre", pre), ("post", post))
+                    if content is not None
                 }
             case Added(path, offset, data):
                 steps.append({"op": "append", "path": path, "offset": offset, "length": len(data)})
@@ -240,24 +274,45 @@ def _pack(entry: Entry) -> bytes:
         "paths": record.paths,
         "steps": steps,
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    sink = _Sink()
+    with zipfile.ZipFile(cast("Any", sink), "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1))
-        for name, data in images.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
+        for name, content in images.items():
+            if isinstance(content, bytes):
+                archive.writestr(name, content)
+                continue
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                for piece in content.pieces():
+                    member.write(piece)
+                    yield sink.taken()
+    yield sink.taken()
 
 
-def _unpack(data: bytes, origin: Path) -> Entry:
+def _kept(entry: Entry, file: Path) -> Entry:
+    """An entry whose large contents are read from its file."""
+
+    def kept(content: Content | None, member: str) -> Content | None:
+        return replace(content, source=partial(_member, file, member)) if isinstance(content, Large) else content
+
+    steps = (
+        replace(step, pre=kept(step.pre, f"pre/{number}"), post=kept(step.post, f"post/{number}"))
+        if isinstance(step, Replaced)
+        else step
+        for number, step in enumerate(entry.steps)
+    )
+    return replace(entry, steps=tuple(steps))
+
+
+def _unpack(file: Path) -> Entry:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(file) as archive:
             manifest = json.loads(archive.read("manifest.json"))
-            steps = tuple(_step(number, step, archive) for number, step in enumerate(manifest["steps"]))
+            steps = tuple(_step(number, step, archive, file) for number, step in enumerate(manifest["steps"]))
         return Entry(_record(manifest), steps)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise Unavailable(
-            f"the journal entry {origin.name} is damaged: {error}",
-            hint=f"Move {origin} out of the way after comparing the files that it names with your backup.",
+            f"the journal entry {file.name} is damaged: {error}",
+            hint=f"Move {file} out of the way after comparing the files that it names with your backup.",
         ) from error
 
 
@@ -274,11 +329,13 @@ def _record(manifest: dict[str, Any]) -> Record:
     )
 
 
-def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile) -> Step:
+def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile, file: Path) -> Step:
     match step["op"]:
         case "replace":
-            pre = None if step["pre"] == ABSENT else archive.read(f"pre/{number}")
-            post = None if step["post"] == ABSENT else archive.read(f"post/{number}")
+            pre, post = (
+                None if step[side] == ABSENT else _image(archive, file, f"{side}/{number}", Revision(step[side]))
+                for side in ("pre", "post")
+            )
             return Replaced(VaultPath(step["path"]), pre, post)
         case "append":
             return Added(VaultPath(step["path"]), step["offset"], archive.read(f"post/{number}"))
@@ -286,3 +343,19 @@ def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile) -> Step:
             return Moved(VaultPath(step["source"]), VaultPath(step["target"]), Revision(step["revision"]))
         case unknown:
             raise ValueError(f"unknown step {unknown!r}")
+
+
+def _image(archive: zipfile.ZipFile, file: Path, member: str, revision: Revision) -> Content:
+    size = archive.getinfo(member).file_size
+    return (
+        archive.read(member) if size <= LARGEST_HELD else Large(revision, size, partial(_member, file, member), member)
+    )
+
+
+def _member(file: Path, member: str) -> Iterator[bytes]:
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(member) as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise OSError(errno.EIO, f"the journal entry {file.name} is damaged") from error

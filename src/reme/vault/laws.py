@@ -30,7 +30,7 @@ _Edge = tuple[str, str | None]
 def check_laws(
     path: VaultPath,
     laws: frozenset[Law],
-    pre: bytes | None,
+    before: Note,
     post: bytes,
     moves: Mapping[VaultPath, VaultPath],
     layout: Layout,
@@ -39,7 +39,7 @@ def check_laws(
 
     Args:
         path: The note.
-        pre: Its bytes before, None for a new one.
+        before: As it is before; empty for a new one.
         post: Its bytes after.
         moves: What the same change set moves, from and to.
 
@@ -48,7 +48,7 @@ def check_laws(
     """
     if not laws:
         return
-    before, after = parse(pre or b""), parse(post)
+    after = parse(post)
     if "keep-links" in laws and (lost := _edges([before], moves) - _edges([after], moves)):
         raise _refused(path, "keep-links", "it would lose the links", sorted(_shown(edge) for edge in lost))
     if "keep-words" in laws and (gone := _lost_blocks(before, after)):
@@ -70,13 +70,12 @@ def check_split(
         raise _refused(source, "split", "its parts would lose the links", sorted(_shown(edge) for edge in lost))
 
 
-def check_retarget(path: VaultPath, pre: bytes, post: bytes) -> None:
+def check_retarget(path: VaultPath, before: Note, post: bytes) -> None:
     """Hold the rewriting of link targets to E-3.
 
     Raises:
         Refused: If anything else differs.
     """
-    before = parse(pre)
     if not _only_targets_differ(before, post) and _around_targets(before) != _around_targets(parse(post)):
         raise _refused(path, "retarget", "more than link targets would change", [])
 

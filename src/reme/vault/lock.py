@@ -14,18 +14,21 @@ from reme.errors import Unavailable
 
 __all__ = ["FileLock"]
 
-_FIRST_PAUSE_S = 0.0005
-_LONGEST_PAUSE_S = 0.02
+_PAUSE_S = 0.001
+_TURN_PAUSE_S = 0.01
 
 
 class FileLock:
     """A re-entrant lock on a file, kept by the operating system and so released if the process dies.
 
-    The descriptor is opened once and stays open: an advisory lock belongs to it. A process that holds the lock must
-    not fork without exec.
+    Who waits holds a second lock, the turn, which everyone takes before the first one: so a writer that comes back at
+    once cannot go before those that wait, however many there are.
+
+    The descriptors are opened once and stay open: an advisory lock belongs to its descriptor. A process that holds the
+    lock must not fork without exec.
 
     Args:
-        path: The lock file; created if absent, never removed.
+        path: The lock file; created if absent, never removed, and so is ``<path>.turn``.
         timeout: Seconds to wait before giving up.
     """
 
@@ -33,7 +36,7 @@ class FileLock:
         self._path = path
         self._timeout = timeout
         self._threads = threading.RLock()
-        self._descriptor: int | None = None
+        self._descriptors: tuple[int, int] | None = None
         self._depth = 0
 
     @property
@@ -58,31 +61,41 @@ class FileLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._descriptor is not None:
-            _unlock(self._descriptor)
+        if self._depth == 0 and self._descriptors is not None:
+            _unlock(self._descriptors[0])
         self._threads.release()
 
     def close(self) -> None:
-        """Give the descriptor back. The lock must not be held."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        """Give the descriptors back. The lock must not be held."""
+        for descriptor in self._descriptors or ():
+            os.close(descriptor)
+        self._descriptors = None
 
     def _wait(self, deadline: float) -> None:
-        if self._descriptor is None:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
-        pause = _FIRST_PAUSE_S
-        while not _try_lock(self._descriptor):
+        if self._descriptors is None:
+            self._descriptors = (_open(self._path), _open(self._path.with_name(f"{self._path.name}.turn")))
+        lock, turn = self._descriptors
+        self._poll(turn, _TURN_PAUSE_S, deadline)
+        try:
+            self._poll(lock, _PAUSE_S, deadline)
+        finally:
+            _unlock(turn)
+
+    def _poll(self, descriptor: int, pause: float, deadline: float) -> None:
+        while not _try_lock(descriptor):
             if time.monotonic() >= deadline:
                 raise self._busy()
             time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE_S)
 
     def _busy(self) -> Unavailable:
         return Unavailable(
             f"another process has held the vault's lock for {self._timeout:g} s",
             hint="Wait for it to finish, or end it, and try again.",
         )
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
 if sys.platform == "win32":

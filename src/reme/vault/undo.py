@@ -3,21 +3,23 @@
 Owns the composition of a run's steps. Writes through ``commit`` like everybody else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from reme.errors import Conflict, NotFound, Refused
+from reme.markdown import with_regions_of, without_regions
 from reme.paths import VaultPath
-from reme.revision import ABSENT, revision_of
+from reme.revision import ABSENT
 from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Role, Unchanged
-from reme.vault.commit import commit, locked
+from reme.vault.commit import check, commit, locked
+from reme.vault.content import Content, Large, content_in, pieces_of, revision_of_content
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.merge import merge
 
-__all__ = ["diff", "history", "plan_undo", "undo"]
+__all__ = ["diff", "history", "undo"]
 
 
 def history(
@@ -40,14 +42,24 @@ def diff(vault: Vault, run: str) -> str:
 
 
 def undo(
-    vault: Vault, run: str, *, role: Role, actor: str, new_run: str, paths: Sequence[VaultPath] | None = None
+    vault: Vault,
+    run: str,
+    *,
+    role: Role,
+    actor: str,
+    new_run: str,
+    paths: Sequence[VaultPath] | None = None,
+    dry_run: bool = False,
 ) -> Outcome:
     """Take back what a run did, or what it did to some paths, keeping what was written later where it does not touch.
+
+    What stands in generated regions and was generated anew since is left for its maker to bring up to date.
 
     Args:
         run: The run to undo; an undo is a run too.
         role: Who asks: a run may be undone by its own role, any run by a person.
         paths: Only these, or None for all.
+        dry_run: Whether to write nothing, and only tell what it would come to.
 
     Raises:
         NotFound: If the journal knows no such run, or it did not touch these paths.
@@ -62,11 +74,14 @@ def undo(
                 hint="A person may: reme --role person undo " + run,
                 details={"rule": "roles", "run": run},
             )
-        edits = plan_undo(vault, run, paths)
+        edits = _plan_undo(vault, run, paths)
         if not edits:
             return Unchanged({})
         reason = f"undo of {run}: {entries[-1].record.reason}"
-        outcome = commit(vault, ChangeSet(edits, role, actor, reason, new_run, undoes=run))
+        change_set = ChangeSet(edits, role, actor, reason, new_run, undoes=run)
+        if dry_run:
+            return check(vault, change_set)
+        outcome = commit(vault, change_set)
         match outcome:
             case Committed() | Unchanged():
                 for path in (path for path, revision in outcome.revisions.items() if revision == ABSENT):
@@ -76,7 +91,7 @@ def undo(
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
 
 
-def plan_undo(vault: Vault, run: str, paths: Sequence[VaultPath] | None = None) -> tuple[Edit, ...]:
+def _plan_undo(vault: Vault, run: str, paths: Sequence[VaultPath] | None = None) -> tuple[Edit, ...]:
     """The edits that would undo a run now; see ``undo`` for arguments and errors."""
     wanted = None if paths is None else set(paths)
     view = _View(vault)
@@ -125,20 +140,20 @@ def _undone(vault: Vault, entries: list[Entry]) -> set[VaultPath]:
 
 def _changed(entries: list[Entry]) -> set[VaultPath]:
     """The paths that are not after these entries as they were before them."""
-    first: dict[VaultPath, object] = {}
-    last: dict[VaultPath, object] = {}
+    first: dict[VaultPath, Hashable] = {}
+    last: dict[VaultPath, Hashable] = {}
     for step in (step for entry in reversed(entries) for step in entry.steps):
         match step:
             case Replaced(path, pre, post):
-                first.setdefault(path, pre)
-                last[path] = post
+                first.setdefault(path, revision_of_content(pre))
+                last[path] = revision_of_content(post)
             case Added(path):
-                first.setdefault(path, None)
+                first.setdefault(path, ABSENT)
                 last[path] = step
             case Moved(source, target, revision):
                 first.setdefault(source, revision)
-                first.setdefault(target, None)
-                last[target], last[source] = last.get(source, revision), None
+                first.setdefault(target, ABSENT)
+                last[target], last[source] = last.get(source, revision), ABSENT
     return {path for path in first if first[path] != last[path]}
 
 
@@ -152,7 +167,7 @@ class _View:
 
     vault: Vault
     clashes: list[VaultPath] = field(default_factory=list[VaultPath])
-    _bytes: dict[VaultPath, bytes | None] = field(default_factory=dict[VaultPath, bytes | None])
+    _content: dict[VaultPath, Content | None] = field(default_factory=dict[VaultPath, Content | None])
     _file: dict[VaultPath, VaultPath] = field(default_factory=dict[VaultPath, VaultPath])
     """Where each path's file really is now."""
 
@@ -160,51 +175,80 @@ class _View:
         match step:
             case Replaced(path, pre, post):
                 current = self._see(path)
-                self._bytes[path] = pre if current == post else self._merged(path, post, current, pre)
+                same = revision_of_content(current) == revision_of_content(post)
+                self._content[path] = pre if same else self._merged(path, post, current, pre)
             case Added(path, offset, data):
-                current = self._see(path) or b""
-                at = offset if current[offset : offset + len(data)] == data else current.find(data)
-                if at < 0:
+                rest = _without(self._see(path) or b"", offset, data)
+                if rest is None:
                     self.clashes.append(path)
                 else:
-                    self._bytes[path] = current[:at] + current[at + len(data) :]
+                    self._content[path] = rest
             case Moved(source, target, _):
                 if self._see(source) is not None or self._see(target) is None:
                     self.clashes.append(target)
                 else:
-                    self._bytes[source], self._bytes[target] = self._bytes[target], None
+                    self._content[source], self._content[target] = self._content[target], None
                     self._file[source] = self._file[target]
 
     def edits(self) -> Iterable[Edit]:
         moved: set[VaultPath] = set()
-        for path, want in self._bytes.items():
+        for path, want in self._content.items():
             origin = self._file[path]
-            if want is None or origin == path or self._bytes[origin] is not None or self.vault.exists(path):
+            if want is None or origin == path or self._content[origin] is not None or self.vault.exists(path):
                 continue
-            if (here := self.vault.bytes_of(origin)) is not None:
-                yield Move(origin, path, revision_of(here), None if want == here else want)
+            if (here := self.vault.revision_at(origin)) != ABSENT:
+                yield Move(origin, path, here, None if revision_of_content(want) == here else want)
                 moved.add(origin)
-        for path, want in self._bytes.items():
-            have = self.vault.bytes_of(path)
-            if want == have or path in moved or self._file[path] in moved:
+        for path, want in self._content.items():
+            have = self.vault.revision_at(path)
+            if revision_of_content(want) == have or path in moved or self._file[path] in moved:
                 continue
-            yield Remove(path, revision_of(have)) if want is None else Put(path, want, revision_of(have))
+            yield Remove(path, have) if want is None else Put(path, want, have)
 
-    def _see(self, path: VaultPath) -> bytes | None:
-        if path not in self._bytes:
-            self._bytes[path] = self.vault.bytes_of(path)
+    def _see(self, path: VaultPath) -> Content | None:
+        if path not in self._content:
+            self._content[path] = self.vault.content_of(path)
             self._file[path] = path
-        return self._bytes[path]
+        return self._content[path]
 
-    def _merged(self, path: VaultPath, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """The undoing of a change over a file that is no longer as the change left it."""
+    def _merged(
+        self, path: VaultPath, base: Content | None, ours: Content | None, theirs: Content | None
+    ) -> Content | None:
+        """The undoing of a change over a file that is no longer as the change left it. Large contents do not merge."""
+        if isinstance(base, Large) or isinstance(ours, Large) or isinstance(theirs, Large):
+            self.clashes.append(path)
+            return ours
         if theirs is None and base is not None and ours is not None and ours.startswith(base):
             return ours[len(base) :]  # created, then only added to
         merged = None if base is None or ours is None else merge(base, ours, theirs or b"")
+        if merged is None and base is not None and ours is not None:
+            if theirs is None and without_regions(base) != base and without_regions(ours) != ours:
+                return ours  # created, and generated anew since: whether it is still wanted is for its maker to say
+            merged = merge(with_regions_of(base, ours), ours, with_regions_of(theirs or b"", ours))
         if merged is None:
             self.clashes.append(path)
             return ours
         return None if theirs is None and not merged else merged
+
+
+def _without(content: Content, offset: int, data: bytes) -> Content | None:
+    """A content without what was added to it at an offset; None if that cannot be told any more."""
+    if not isinstance(content, Large):
+        at = offset if content[offset : offset + len(data)] == data else content.find(data)
+        return None if at < 0 else content[:at] + content[at + len(data) :]
+    end = offset + len(data)
+    if b"".join(_parts(content, offset, end)) != data:
+        return None
+    return content_in(lambda: chain(_parts(content, 0, offset), _parts(content, end, content.size)), content.name)
+
+
+def _parts(content: Content, start: int, end: int) -> Iterator[bytes]:
+    """The bytes of a content from one place to another, a piece at a time."""
+    at = 0
+    for piece in pieces_of(content):
+        if part := piece[max(start - at, 0) : max(end - at, 0)]:
+            yield part
+        at += len(piece)
 
 
 def _step_diff(step: Step) -> Iterable[str]:
@@ -217,8 +261,10 @@ def _step_diff(step: Step) -> Iterable[str]:
             return [f"rename from {source}\nrename to {target}\n"]
 
 
-def _file_diff(path: VaultPath, pre: bytes | None, post: bytes | None) -> Iterable[str]:
+def _file_diff(path: VaultPath, pre: Content | None, post: Content | None) -> Iterable[str]:
     names = ("/dev/null" if pre is None else f"a/{path}", "/dev/null" if post is None else f"b/{path}")
+    if isinstance(pre, Large) or isinstance(post, Large):
+        return [f"Large files {names[0]} and {names[1]} differ\n"]
     if b"\0" in (pre or b"") or b"\0" in (post or b""):
         return [f"Binary files {names[0]} and {names[1]} differ\n"]
     lines = unified_diff(_text(pre), _text(post), *names)

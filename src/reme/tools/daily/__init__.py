@@ -4,7 +4,7 @@ Owns the form of ``daily/<date>/<slug>.md``, of ``daily/<date>/<slug>/<slug>.md`
 part of ``daily/<date>.md``. Every tool takes both forms of an event.
 """
 
-from reme.tools.daily.days import day_index, index_of_day, one_line
+from reme.tools.daily.days import EventFile, day_folder, day_index, events_of, one_line
 from reme.tools.daily.looking import (
     DailyEvent,
     DailyEvents,
@@ -25,6 +25,7 @@ from reme.tools.daily.writing import (
     daily_reindex,
     daily_reindex_text,
     daily_write,
+    index_anew,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "DailyListing",
     "DailyReindexed",
     "DailyStatus",
+    "EventFile",
     "TaskState",
     "daily_create",
     "daily_list",
@@ -43,9 +45,11 @@ __all__ = [
     "daily_status",
     "daily_status_text",
     "daily_write",
+    "day_folder",
     "day_index",
     "event_states",
-    "index_of_day",
+    "events_of",
+    "index_anew",
     "one_line",
     "with_promotion",
 ]

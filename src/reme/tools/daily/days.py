@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final
 
 from reme.errors import InvalidInput, NotFound
-from reme.markdown import parse, region, set_property, with_region
+from reme.markdown import parse, region, set_property, with_region, without_regions
 from reme.paths import VaultPath, fold, is_markdown, join, parse_path, stem
 from reme.vault import Layout, Vault
 
@@ -21,8 +21,9 @@ __all__ = [
     "event_path",
     "events_of",
     "find_event",
-    "index_of_day",
+    "has_index",
     "index_path",
+    "is_generated_alone",
     "one_line",
     "parse_day",
 ]
@@ -63,14 +64,6 @@ def day_folder(layout: Layout, day: date) -> VaultPath:
 def index_path(layout: Layout, day: date) -> VaultPath:
     """The file of a day's index."""
     return VaultPath(f"{day_folder(layout, day)}.md")
-
-
-def index_of_day(layout: Layout, day: str) -> VaultPath | None:
-    """The file of a day's index, or None if this is no day."""
-    try:
-        return index_path(layout, date.fromisoformat(day))
-    except ValueError:
-        return None
 
 
 def event_path(layout: Layout, day: date, slug: str) -> VaultPath:
@@ -151,6 +144,16 @@ def day_index(
         listed[path] = f"- [[{path}|{shown}]] — {one_line(description)}".removesuffix(" — ")
     content = "\n".join(listed[path] for path in sorted(listed))
     return with_region(data, _REGION, content.encode("utf-8"))
+
+
+def is_generated_alone(data: bytes, day: date) -> bool:
+    """Whether a day's index has nothing but what was generated, so that it need not be where there is no event."""
+    return without_regions(data) == without_regions(day_index(None, day, {}))
+
+
+def has_index(data: bytes | None) -> bool:
+    """Whether a file has a region for a day's index."""
+    return data is not None and region(data, _REGION) is not None
 
 
 def one_line(text: str) -> str:

@@ -1,14 +1,14 @@
 """Promotion: an event gets a folder of its own as soon as a file is put beside it.
 
-Owns when that happens. How links follow is the move's.
+Owns that it follows what other tools make. A move does it by itself.
 """
 
-import re
 from dataclasses import replace
 
-from reme.paths import VaultPath, join, parent
+from reme.errors import InvalidInput
 from reme.tools.changes import Written
 from reme.tools.move import move
+from reme.tools.places import promotion
 from reme.tools.workspace import Workspace
 
 __all__ = ["with_promotion"]
@@ -23,19 +23,12 @@ def with_promotion(workspace: Workspace, made: Written) -> Written:
     Returns:
         The same; with the revision that retargeting has given the file, where it links to the event itself.
     """
-    if made.dry_run or made.outcome != "created" or not _promoted(workspace, made.path):
+    wanted = None if made.dry_run or made.outcome != "created" else promotion(workspace, made.path)
+    if wanted is None:
+        return made
+    try:
+        move(workspace, *wanted)
+    except InvalidInput as error:
+        workspace.vault.notices.append(f"{wanted[0]} was not put into its folder: {error.message}")
         return made
     return replace(made, revision=workspace.vault.read(made.path).revision)
-
-
-def _promoted(workspace: Workspace, path: VaultPath) -> bool:
-    vault = workspace.vault
-    event = re.fullmatch(rf"({re.escape(vault.layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}/([^/]+))/.+", path)
-    if event is None:
-        return False
-    folder, slug = VaultPath(event[1]), event[2]
-    note, within = VaultPath(f"{folder}.md"), join(folder, f"{slug}.md")
-    if not vault.exists(note) or vault.exists(within) or parent(path) != folder:
-        return False
-    move(workspace, note, within)
-    return True

@@ -22,16 +22,18 @@ from reme.tools.daily.days import (
     event_path,
     events_of,
     find_event,
+    has_index,
     index_path,
+    is_generated_alone,
     parse_day,
 )
 from reme.tools.daily.promotion import with_promotion
 from reme.tools.places import check_new
 from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
-from reme.vault import Amend, Edit, Put, Unchanged
+from reme.vault import Amend, Edit, Put, Remove, Unchanged, Vault
 
-__all__ = ["DailyReindexed", "daily_create", "daily_reindex", "daily_reindex_text", "daily_write"]
+__all__ = ["DailyReindexed", "daily_create", "daily_reindex", "daily_reindex_text", "daily_write", "index_anew"]
 
 _Day = Annotated[str | None, "The day, as 2026-05-15; today by default"]
 
@@ -132,12 +134,8 @@ def daily_reindex(workspace: Workspace, day: _Day = None, dry_run: DryRun = Fals
     existed = False
 
     def gather() -> list[Edit]:
-        nonlocal existed
-        listed.clear()
-        folder = day_folder(vault.layout, then)
-        files = [file.path for file in vault.scan(folder).files] if vault.is_folder(folder) else []
-        for event in events_of(folder, files):
-            listed[event.path] = _shown(event.path, vault.bytes_of(event.path) or b"")
+        nonlocal existed, listed
+        listed = _events(vault, then)
         existed = vault.exists(path)
         if not existed and not listed:
             return []
@@ -148,6 +146,24 @@ def daily_reindex(workspace: Workspace, day: _Day = None, dry_run: DryRun = Fals
         return DailyReindexed(path, "unchanged", len(listed), "", dry_run)
     run = "" if dry_run else workspace.caller.run
     return DailyReindexed(path, "changed" if existed else "created", len(listed), run, dry_run)
+
+
+def index_anew(vault: Vault, path: VaultPath) -> list[Edit]:
+    """The edit that brings a day's index up to the events that there are, once what it was made from was undone.
+
+    One that only ever was generated goes with the last event. A file that is no day's index is left alone.
+    """
+    try:
+        then = date.fromisoformat(stem(path))
+    except ValueError:
+        return []
+    data = vault.bytes_of(path)
+    if path != index_path(vault.layout, then) or data is None or not has_index(data):
+        return []
+    listed = _events(vault, then)
+    if not listed and is_generated_alone(data, then):
+        return [Remove(path, revision_of(data))]
+    return [Amend(path, lambda found: day_index(found, then, listed, anew=True))]
 
 
 def daily_reindex_text(result: DailyReindexed) -> str:
@@ -197,6 +213,13 @@ def _material(workspace: Workspace, path: VaultPath, name: str, content: str, *,
 def _listing(workspace: Workspace, day: date, notes: dict[VaultPath, bytes]) -> Amend:
     listed = {path: _shown(path, data) for path, data in notes.items()}
     return Amend(index_path(workspace.vault.layout, day), lambda data: day_index(data, day, listed))
+
+
+def _events(vault: Vault, day: date) -> dict[VaultPath, tuple[str, str]]:
+    """The events of a day, each with its name and description."""
+    folder = day_folder(vault.layout, day)
+    files = [file.path for file in vault.scan(folder).files] if vault.is_folder(folder) else []
+    return {event.path: _shown(event.path, vault.bytes_of(event.path) or b"") for event in events_of(folder, files)}
 
 
 def _shown(path: VaultPath, data: bytes) -> tuple[str, str]:

@@ -4,6 +4,16 @@ Owns the rules. Reads the index, and of the files only those that a finding depe
 """
 
 from reme.tools.lint.finding import Finding, Rule
-from reme.tools.lint.run import Fixed, LintReport, has_findings, lint, lint_text, orphan_paths
+from reme.tools.lint.run import Fixed, LintReport, has_findings, lint, lint_text, orphan_paths, undigested_paths
 
-__all__ = ["Finding", "Fixed", "LintReport", "Rule", "has_findings", "lint", "lint_text", "orphan_paths"]
+__all__ = [
+    "Finding",
+    "Fixed",
+    "LintReport",
+    "Rule",
+    "has_findings",
+    "lint",
+    "lint_text",
+    "orphan_paths",
+    "undigested_paths",
+]

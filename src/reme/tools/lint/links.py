@@ -12,6 +12,7 @@ from typing import Final
 from reme.index import Edge
 from reme.markdown import Note, resolution
 from reme.paths import VaultPath, fold, is_markdown
+from reme.tools.following import left_behind
 from reme.tools.lint.finding import Finding, Survey
 from reme.tools.lint.near import NearNames
 from reme.vault import Layer
@@ -30,11 +31,15 @@ _NO_SLUG: Final = re.compile(r"[^\w\- ]")
 def dangling(survey: Survey) -> Iterator[Finding]:
     """Links that lead to no file, or to a heading or block that is not there."""
     index = survey.workspace.index
+    renamed = {(link.path, link.target): link.now for link in left_behind(survey.workspace)}
     for path, edges in survey.edges.items():
         if survey.notes[path].layer in index.settings.uncounted_layers:
             continue
         for edge in edges:
-            if edge.target is None:
+            if edge.target is None and (now := renamed.get((path, edge.raw_target))):
+                message = f"{edge.raw_target!r} was renamed to {now}"
+                yield Finding(path, edge.line, "dangling", message, target=edge.raw_target, candidates=(now,))
+            elif edge.target is None:
                 yield _leading_nowhere(survey, edge)
             elif edge.anchor and is_markdown(edge.target) and not _has_anchor(survey, edge.target, edge.anchor):
                 message = f"{edge.target} has no heading or block {edge.anchor!r}"

@@ -23,9 +23,9 @@ from reme.tools.lint.links import dangling, is_short, non_literal, orphans, with
 from reme.tools.lint.provenance import provenance
 from reme.tools.sidecars import SIDECAR_SUFFIX
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, Put, locked
+from reme.vault import Committed, Edit, Put
 
-__all__ = ["Fixed", "LintReport", "has_findings", "lint", "lint_text", "orphan_paths"]
+__all__ = ["Fixed", "LintReport", "has_findings", "lint", "lint_text", "orphan_paths", "undigested_paths"]
 
 _RULES: Final[Mapping[Rule, Callable[[Survey], Iterator[Finding]]]] = {
     "dangling": dangling,
@@ -86,7 +86,8 @@ def lint(
     """Look for what is wrong in the vault: links, names, frontmatter, sources, resources.
 
     Raises:
-        InvalidInput: If nothing is at a path, or there is nothing to fix by these rules.
+        NotFound: If nothing is at a path.
+        InvalidInput: If there is nothing to fix by these rules.
         Refused: For a path outside the vault, or if the role may not fix.
     """
     chosen = frozenset(rules) if rules else frozenset(_RULES) if fix else _UNASKED
@@ -138,9 +139,17 @@ def lint_text(report: LintReport) -> str:
 def orphan_paths(workspace: Workspace) -> frozenset[VaultPath]:
     """The notes that nothing refers to and that link nothing, and the resources that nothing refers to."""
     survey = _surveyed(workspace, Filter())
+    return _unread(survey) | {finding.path for finding in orphans(survey)}
+
+
+def undigested_paths(workspace: Workspace) -> frozenset[VaultPath]:
+    """The resources that nothing refers to, so that nobody has read them into a note yet."""
+    return _unread(_surveyed(workspace, Filter()))
+
+
+def _unread(survey: Survey) -> frozenset[VaultPath]:
     resource = (note.path for note in survey.notes.values() if note.layer == "resource")
-    unread = (path for path in resource if path not in survey.inlinks and not path.endswith(SIDECAR_SUFFIX))
-    return frozenset((*(finding.path for finding in orphans(survey)), *unread))
+    return frozenset(path for path in resource if path not in survey.inlinks and not path.endswith(SIDECAR_SUFFIX))
 
 
 def _line(finding: Finding) -> str:
@@ -192,14 +201,12 @@ def _fix(
             spelled, count = _literal(workspace, note, path)
             if count:
                 fixed.append(Fixed(path, count))
-                edits.append(Put(path, spelled, revision_of(data), retarget=True))
+                edits.append(Put(path, spelled, revision_of(data), retarget=True, note=note))
         return edits
 
+    outcome = submit(workspace, gather, reason="spell links literally", dry_run=dry_run)
     if dry_run:
-        with locked(workspace.vault):
-            gather()
         return tuple(fixed), "", ()
-    outcome = submit(workspace, gather, reason="spell links literally")
     if not isinstance(outcome, Committed):
         return (), "", ()
     return tuple(fixed), workspace.caller.run, outcome.conflict_copies
