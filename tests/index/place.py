@@ -5,10 +5,21 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from reme.clock import Clock
-from reme.index import Index, Refreshed, open_index, refresh
+from reme.index import ANY, Bm25, ChunkKey, Filter, Index, Refreshed, open_index, refresh
 from reme.vault import Layout, Vault
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
+BM25 = Bm25(k1=0.9, b=0.4, column_weights=(1.0, 1.0, 1.0, 1.0))
+
+
+def holding(index: Index, *terms: str, wanted: Filter = ANY, limit: int = 1_000) -> list[ChunkKey]:
+    """The chunks that hold any of these terms, best first."""
+    return index.matches(dict.fromkeys(terms, 1.0), BM25, wanted, limit).best
+
+
+def letters(number: int) -> str:
+    """A word of its own for each number, which no tokeniser takes apart."""
+    return "zq" + "".join(chr(ord("a") + int(digit)) for digit in str(number)) + "qz"
 
 
 class Place:

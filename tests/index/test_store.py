@@ -14,9 +14,7 @@ from reme.errors import Unavailable
 from reme.index import Filter, IndexSettings, open_index, rebuild, refresh
 from reme.index.sqlite import connections
 from reme.vault import Layout
-from tests.index.place import Place
-
-WEIGHTS = (1.0, 1.0, 1.0, 1.0)
+from tests.index.place import Place, holding
 
 
 def fill(place: Place, count: int = 20) -> None:
@@ -114,12 +112,12 @@ def test_b43_a_search_takes_no_write_lock_and_a_refresh_waits_no_longer_than_tol
     other = apsw.Connection(str(place.store))
     other.execute("BEGIN IMMEDIATE")
     try:
-        assert place.index.candidates(["common"], Filter(), 5, WEIGHTS)
+        assert holding(place.index, "common")
         assert place.index.status().files == 20
         assert place.refresh().pending == 0
         place.write("new.md", "common newcomer\n")
         assert place.refresh().pending == 1
-        assert place.index.candidates(["common"], Filter(), 5, WEIGHTS)
+        assert holding(place.index, "common")
     finally:
         other.execute("ROLLBACK")
         other.close()
@@ -135,7 +133,7 @@ def test_b43_several_processes_refresh_at_once(place: Place, tmp_path: Path) -> 
         from pathlib import Path
         from zoneinfo import ZoneInfo
         from reme.clock import system_clock
-        from reme.index import Filter, open_index, refresh
+        from reme.index import open_index, refresh
         from reme.vault import Layout, Vault
 
         root, name = Path(sys.argv[1]), sys.argv[2]
@@ -144,7 +142,7 @@ def test_b43_several_processes_refresh_at_once(place: Place, tmp_path: Path) -> 
         for i in range(15):
             (root / f"{name}-{i}.md").write_text(f"shared {name}{i} [[{name}-{(i + 1) % 15}]]")
             assert refresh(index, vault).pending == 0
-            assert index.candidates(["share"], Filter(), 5, (1, 1, 1, 1))
+            assert index.statistics(["share"]).frequencies["share"] > i
         index.close()
         """)
     )
@@ -174,7 +172,7 @@ def test_threads_share_one_index(place: Place) -> None:
             while time.monotonic() < stop:
                 with place.index.snapshot():
                     place.index.statistics(place.index.terms("common 北京 words"))
-                    assert place.index.candidates(["common"], Filter(), 50, WEIGHTS)
+                    assert holding(place.index, "common")
         except BaseException as error:
             errors.append(error)
 
@@ -225,16 +223,16 @@ def test_a_failed_batch_leaves_the_state_before(place: Place, monkeypatch: pytes
     assert place.refresh().modified == ("n0.md",)
 
 
-def test_the_keyword_query_looks_at_each_match_once(place: Place) -> None:
+def test_a_filter_looks_each_match_up_once(place: Place) -> None:
     from reme.index.sqlite.keywords import plan
 
     fill(place)
-    sql, values = plan(["common", "word1"], Filter(layers=frozenset({"other"}), paths=("n1",), start_date="2026-01-01"))
+    sql, values = plan(Filter(layers=frozenset({"other"}), paths=("n1",), start_date="2026-01-01"))
     db = apsw.Connection(str(place.store))
-    bound = values | {"limit": 5, "rank": "bm25()"}
+    bound = values | {"keys": "[1]"}
     steps = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
     db.close()
-    assert steps[0].startswith("SCAN k VIRTUAL TABLE INDEX")
+    assert steps[0].startswith("SCAN j VIRTUAL TABLE INDEX")
     assert "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)" in steps
     assert "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)" in steps
 

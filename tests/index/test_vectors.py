@@ -1,10 +1,13 @@
 """Vectors: made once for what they are of, found exactly, and never in the way of the rows."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from reme.errors import Unavailable
 from reme.index import ANY, ChunkKey, Filter, embed, open_index, rebuild
 from reme.testing import SyntheticEmbedder
 from reme.vault import Layout
@@ -110,6 +113,35 @@ def test_b39_one_text_that_fails_stops_no_other_and_is_tried_again(place: Place)
     assert "told to" in done.problem
     broken.clear()
     assert embed(place.index, embedder).done == 1
+
+
+def test_b75_a_huge_file_is_embedded_after_all_others(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("old.md", "a pear\n")
+    os.utime(place.root / "old.md", (1_000_000, 1_000_000))
+    place.write("huge.log", "\n\n".join(f"entry {i} " + "of many words " * 20 for i in range(9_000)))
+    place.refresh()
+    assert place.index.status().chunks > 2_001
+    embed(place.index, embedder, batch=1, most=1)
+    assert embedder.texts == ["a pear"]
+    assert place.index.status().unembedded == place.index.status().chunks - 1
+
+
+def test_an_embedder_that_does_not_answer_is_asked_once_a_run(place: Place) -> None:
+    class Down(SyntheticEmbedder):
+        calls = 0
+
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> Any:
+            self.calls += 1
+            raise Unavailable("nobody answers")
+
+    for i in range(50):
+        place.write(f"n{i}.md", f"fine {i}\n")
+    place.refresh()
+    embedder = Down()
+    done = embed(place.index, embedder, batch=8)
+    assert embedder.calls == 1
+    assert (done.done, done.pending, done.problem) == (0, 50, "nobody answers")
+    assert embed(place.index, SyntheticEmbedder(), batch=8).done == 50
 
 
 def test_embedding_is_resumed_and_begins_with_the_newest(place: Place, embedder: SyntheticEmbedder) -> None:

@@ -5,7 +5,7 @@ loses, and ``wrote`` for each transaction that it carries out.
 """
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,9 @@ class Telling:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.index, name)
+
+    def guarded(self, guard: Callable[[], None]) -> "Telling":
+        return Telling(self.index.guarded(guard))
 
     @contextmanager
     def writing(self, *, settle: bool) -> Generator[Any]:

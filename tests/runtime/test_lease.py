@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from reme.index import Filter, Index, open_index, refresh
+from reme.index import Index, open_index, refresh, wait
 from reme.models import is_installed
-from reme.runtime import Lease, LeaseLost, holder, wait
-from reme.runtime.fence import fenced
+from reme.runtime import Lease, LeaseLost, holder
 from reme.vault import Layout
 from tests.conftest import ROOT
-from tests.index.place import Place
+from tests.index.place import Place, holding
 from tests.runtime.watched import letters, until
 
 
@@ -124,7 +123,7 @@ def test_who_shows_no_life_is_replaced_and_cannot_write_any_more(place: Place) -
     time.now += 9
     assert not second.acquire()
     time.now += 2
-    index = fenced(place.index, first.check)
+    index = place.index.guarded(first.check)
     with index.writing(settle=True):
         pass
     assert second.acquire()
@@ -137,7 +136,7 @@ def test_who_shows_no_life_is_replaced_and_cannot_write_any_more(place: Place) -
         first.beat({})
     first.release()
     second.check()
-    refresh(fenced(place.index, second.check), place.vault)
+    refresh(place.index.guarded(second.check), place.vault)
     assert place.index.status().notes == 1
     second.release()
 
@@ -226,7 +225,7 @@ def read_while_writing(place: Place, seconds: float) -> None:
                 with index.snapshot():
                     notes = index.notes()
                     assert index.status().notes == len(notes)
-                    for key in index.candidates(index.terms("pear"), Filter(), 5, (1.0, 1.0, 1.0, 1.0)):
+                    for key in holding(index, *index.terms("pear"), limit=5):
                         assert key in index.chunks([key])
                 reads[number] += 1
         except Exception as error:
@@ -287,7 +286,7 @@ def kill_rounds(place: Place, rounds: int) -> None:
                     place.write(
                         path, f"# Note\n\npear {letters(chance.randrange(10**6))} [[{chance.randrange(200)}]]\n"
                     )
-            until(lambda: any(process.leases for process in standby), 30)
+            until(lambda: any(process.leases for process in standby), 120)
             time.sleep(chance.random() * 0.15)
             found = holder(place.vault.state_dir)
             for process in [process for process in standby if found and process.process.pid == found.pid]:

@@ -1,15 +1,18 @@
 """A vault that a projector keeps indexed, seen by a reader of its own."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from reme.index import Filter, Index, open_index, rebuild
+from reme.index import Index, open_index, rebuild
 from reme.paths import VaultPath
 from reme.runtime import Projector
+from reme.search import SearchSettings, search
 from reme.vault import Layout, Vault
-from tests.index.place import Place
+from tests.index.place import Place, holding, letters
+
+__all__ = ["PATIENCE_S", "Watched", "letters", "until"]
 
 PATIENCE_S = 20.0
 
@@ -21,11 +24,6 @@ def until(true: Callable[[], object], seconds: float = PATIENCE_S) -> float:
         assert time.monotonic() - began < seconds, "it did not happen"
         time.sleep(0.002)
     return time.monotonic() - began
-
-
-def letters(number: int) -> str:
-    """A word of its own for each number, which no tokeniser takes apart."""
-    return "zq" + "".join(chr(ord("a") + int(digit)) for digit in str(number)) + "qz"
 
 
 class Watched(Place):
@@ -45,8 +43,7 @@ class Watched(Place):
         """The notes that a reader finds by a word, sorted."""
         terms = self.index.terms(word)
         with self.index.snapshot():
-            keys = self.index.candidates(terms, Filter(), 1000, (1.0, 1.0, 1.0, 1.0))
-            notes = {chunk.note for chunk in self.index.around(keys, 0)}
+            notes = {chunk.note for chunk in self.index.around(holding(self.index, *terms), 0)}
             return sorted(standing.path for standing in self.index.standings(sorted(notes)).values())
 
     def equals_rebuilt(self, scratch: Path) -> bool:
@@ -59,6 +56,21 @@ class Watched(Place):
         finally:
             other.close()
             vault.close()
+
+    def answers_as_rebuilt(self, scratch: Path, queries: Sequence[str]) -> bool:
+        """Whether each query has the same first twenty chunks with the same scores as with an index built anew."""
+        vault = Vault(self.root, layout=Layout(), clock=self.clock, state_dir=scratch)
+        other = open_index(scratch / "index.db", Layout())
+        try:
+            rebuild(other, vault)
+            return all(self._ranked(self.index, query) == self._ranked(other, query) for query in queries)
+        finally:
+            other.close()
+            vault.close()
+
+    def _ranked(self, index: Index, query: str) -> list[tuple[str, float]]:
+        found = search(index, self.clock, SearchSettings(), query, limit=20, expand_depth=0)
+        return [(hit.path, hit.score) for hit in found.hits]
 
     def close(self) -> None:
         self.projector.close()

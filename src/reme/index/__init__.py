@@ -6,12 +6,19 @@ the vault.
 
 from pathlib import Path
 
+from reme.index.documents import Extracted, take_texts
 from reme.index.embed import Embedded, TextEmbedder, embed
+from reme.index.keeper import Keeper, PathProblem, ProjectorStatus, report, reported
+from reme.index.pieces import dialogue_pieces
 from reme.index.port import Index
+from reme.index.position import behind, wait
+from reme.index.renames import Renames
 from reme.index.rows import (
     ANY,
+    UNSEARCHED,
+    Bm25,
     ChunkKey,
-    ChunkTokens,
+    ChunkPlace,
     Direction,
     Edge,
     FileProblem,
@@ -20,7 +27,9 @@ from reme.index.rows import (
     IndexDamaged,
     IndexedNote,
     IndexSettings,
+    IndexUnavailable,
     KeywordStatistics,
+    Matches,
     Neighbour,
     Stamp,
     Standing,
@@ -34,21 +43,30 @@ from reme.vault import Layout
 
 __all__ = [
     "ANY",
+    "UNSEARCHED",
+    "Bm25",
     "ChunkKey",
-    "ChunkTokens",
+    "ChunkPlace",
     "Direction",
     "Edge",
     "Embedded",
+    "Extracted",
     "FileProblem",
     "Filter",
     "Format",
     "Index",
     "IndexDamaged",
     "IndexSettings",
+    "IndexUnavailable",
     "IndexedNote",
+    "Keeper",
     "KeywordStatistics",
+    "Matches",
     "Neighbour",
+    "PathProblem",
+    "ProjectorStatus",
     "Refreshed",
+    "Renames",
     "Stamp",
     "Standing",
     "Status",
@@ -56,11 +74,17 @@ __all__ = [
     "StoredChunk",
     "TextEmbedder",
     "Unembedded",
+    "behind",
+    "dialogue_pieces",
     "embed",
     "open_index",
     "rebuild",
     "refresh",
     "refresh_paths",
+    "report",
+    "reported",
+    "take_texts",
+    "wait",
 ]
 
 _TIMEOUT_S = 10.0

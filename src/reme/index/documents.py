@@ -1,127 +1,181 @@
-"""Files that are not Markdown, cut into pieces: dialogues turn by turn, other text by its lines.
+"""Documents (PDF, DOCX, PPTX, XLSX, EPUB): their text is taken out behind the rows, once for each content.
 
-Owns how such files are read. Knows nothing of tokens or stores.
+Owns when and how that is tried, and what becomes of failures. The converter runs in a process of its own, with a
+time-out and a limit of memory: a document may bring that down, and nothing else.
 """
 
 import json
-import re
-from collections.abc import Iterator
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, Self
 
-__all__ = ["Piece", "dialogue_pieces", "iso_date", "text_pieces"]
+from reme.errors import NotFound, ReMeError, Unavailable
+from reme.index.extract import converter
+from reme.index.port import Index
+from reme.index.project import Projector
+from reme.index.rows import Taken, WaitingDocument
+from reme.paths import suffix
+from reme.vault import Vault
 
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_UNSAID: Final = frozenset({"id", "role", "speaker", "name", "at", "timestamp", "date", "type", "text", "content"})
-_DEEPEST: Final = 4
+__all__ = ["Extracted", "Extractor", "take_texts"]
+
+_TIMEOUT_S: Final = 60.0
+_END_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of a file: an exact range of its bytes with its lines.
+class Extracted:
+    """What a run over the documents did.
 
     Attributes:
-        words: What it is found by, where that is not its text.
-        complaint: What is wrong with it, or empty.
+        done: Documents that were read, ``failed`` ones among them.
+        failed: Documents that could not be read: that is kept, too, and not tried again.
+        pending: Documents that are still to be read.
+        problem: The last failure, or empty.
     """
 
-    start: int
-    end: int
-    line: int
-    end_line: int
-    speaker: str | None = None
-    date: str | None = None
-    words: str | None = None
-    complaint: str = ""
+    done: int = 0
+    failed: int = 0
+    pending: int = 0
+    problem: str = ""
 
 
-def iso_date(value: object) -> str | None:
-    """The calendar date at the head of a date or a timestamp, or None."""
-    from datetime import date
+def take_texts(
+    index: Index,
+    vault: Vault,
+    *,
+    most: int | None = None,
+    timeout: float = _TIMEOUT_S,
+    stop: Callable[[], bool] = lambda: False,
+) -> Extracted:
+    """Take the text out of each document that has not been read yet, the newest first; none without the extra.
 
-    text = str(value)
-    if (match := _DATE.match(text)) is None:
-        return None
-    try:
-        return date.fromisoformat(match[0]).isoformat()
-    except ValueError:
-        return None
+    Args:
+        index: The index.
+        vault: The vault that it is of.
+        most: How many documents to read, or None for all.
+        timeout: Seconds for one of them.
+        stop: Asked between two.
 
-
-def text_pieces(data: bytes, target: int) -> Iterator[Piece]:
-    """Whole lines up to about ``target`` bytes a piece; a longer line is cut, never inside a character."""
-    start = line = 0
-    first = 0
-    position = 0
-    for line, end in enumerate(_line_ends(data)):
-        if end - start > target and position > start:
-            if data[start:position].strip():
-                yield Piece(start, position, first + 1, line)
-            start, first = position, line
-        while end - start > 2 * target:
-            cut = _character_start(data, start + target)
-            if data[start:cut].strip():
-                yield Piece(start, cut, first + 1, line + 1)
-            start, first = cut, line
-        position = end
-    if data[start:position].strip():
-        yield Piece(start, position, first + 1, line + 1)
-
-
-def dialogue_pieces(data: bytes) -> Iterator[Piece]:
-    """One piece a turn.
-
-    A turn is a JSON object on a line of its own with the text said (``text`` or ``content``), who said it (``speaker``
-    or ``role``) and when (``at``). A line that is none is still found by what it holds, and complained of.
+    Raises:
+        Unavailable: If the index cannot be written.
     """
-    start = 0
-    for number, end in enumerate(_line_ends(data), 1):
-        raw = data[start:end].rstrip(b"\r\n")
-        if raw.strip():
-            if (turn := _turn(raw)) is None:
-                complaint = f"line {number} is not a JSON object"
-                yield Piece(start, start + len(raw), number, number, complaint=complaint)
-            else:
-                said, speaker, date = turn
-                yield Piece(start, start + len(raw), number, number, speaker, date, said)
-        start = end
+    made_by = converter()
+    waiting = index.waiting_documents(made_by)
+    if not waiting or not made_by:
+        return Extracted(pending=len(waiting))
+    projector = Projector(index.layout, index.settings)
+    done = failed = 0
+    problem = ""
+    with Extractor(timeout) as extractor:
+        for document in waiting[:most]:
+            if stop():
+                break
+            try:
+                file = vault.read(document.path)
+            except NotFound:
+                continue  # the next scan sees that it is gone
+            except ReMeError as error:
+                problem = error.message
+                continue
+            if file.revision != document.revision:
+                continue  # the next scan sees that it has changed
+            taken = extractor.take(suffix(document.path), file.data, made_by)
+            _keep(index, projector, document, taken)
+            done += 1
+            if taken.problem:
+                failed, problem = failed + 1, f"{document.path}: {taken.problem}"
+    return Extracted(done, failed, len(index.waiting_documents(made_by)), problem)
 
 
-def _turn(raw: bytes) -> tuple[str, str | None, str | None] | None:
+def _keep(index: Index, projector: Projector, document: WaitingDocument, taken: Taken) -> None:
+    with index.writing(settle=True) as writer:
+        writer.keep_text(document.revision, taken)
+        stamp = writer.stamp(document.path)
+        if stamp is not None and stamp.revision == document.revision:
+            writer.put(projector.project_document(document.path, stamp, taken))
+
+
+class Extractor:
+    """The process that takes texts out: started when it is needed, and again after a document brought it down."""
+
+    def __init__(self, timeout: float = _TIMEOUT_S) -> None:
+        self._timeout = timeout
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process. Idempotent."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    continue  # it is gone already
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def take(self, ending: str, data: bytes, made_by: str) -> Taken:
+        """The text of one document, or why there is none.
+
+        Raises:
+            Unavailable: If no process can be started.
+        """
+        answer: list[dict[str, Any]] = []
+        process = self._running()
+        talk = threading.Thread(target=_talk, args=(process, ending, data, answer), daemon=True)
+        talk.start()
+        talk.join(self._timeout)
+        late = talk.is_alive()
+        if late or not answer:
+            process.kill()
+            talk.join()
+            self.close()
+            problem = f"it took longer than {self._timeout:g} seconds" if late else "the converter broke down"
+            return Taken(made_by, b"", problem)
+        said = answer[0]
+        if problem := str(said.get("problem", "")):
+            return Taken(made_by, b"", problem)
+        return Taken(made_by, zlib.compress(json.dumps(said["parts"], ensure_ascii=False).encode("utf-8", "replace")))
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "reme.index.convert"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+            except OSError as error:
+                raise Unavailable(f"no process for documents can be started: {error}") from error
+        return self._process
+
+
+def _talk(process: "subprocess.Popen[bytes]", ending: str, data: bytes, answer: list[dict[str, Any]]) -> None:
+    source, sink = process.stdout, process.stdin
+    if source is None or sink is None:
+        return
     try:
-        loaded: object = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(loaded, dict):
-        return None
-    turn = cast("dict[str, Any]", loaded)
-    said = " ".join(_strings(turn.get("text", turn.get("content", ""))))
-    further = " ".join(word for key, value in turn.items() if key not in _UNSAID for word in _strings(value))
-    speaker = turn.get("speaker") or turn.get("role")
-    when = turn.get("at") or turn.get("timestamp") or turn.get("date")
-    return f"{said} {further}", str(speaker) if speaker else None, iso_date(when) if when else None
-
-
-def _strings(value: object, depth: int = _DEEPEST) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif depth and isinstance(value, list):
-        for item in cast("list[object]", value):
-            yield from _strings(item, depth - 1)
-    elif depth and isinstance(value, dict):
-        for item in cast("dict[str, object]", value).values():
-            yield from _strings(item, depth - 1)
-
-
-def _line_ends(data: bytes) -> Iterator[int]:
-    position = 0
-    while position < len(data):
-        found = data.find(b"\n", position)
-        position = len(data) if found < 0 else found + 1
-        yield position
-
-
-def _character_start(data: bytes, position: int) -> int:
-    while position > 0 and data[position] & 0xC0 == 0x80:
-        position -= 1
-    return position
+        sink.write(json.dumps({"ending": ending, "size": len(data)}).encode() + b"\n" + data)
+        sink.flush()
+        if line := source.readline():
+            answer.append(json.loads(source.read(json.loads(line)["size"])))
+    except (OSError, ValueError):
+        return

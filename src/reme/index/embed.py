@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from reme.errors import InvalidInput
+from reme.errors import InvalidInput, Unavailable
 from reme.index.port import Index
 from reme.index.rows import ChunkKey, Unembedded
 
@@ -62,7 +62,7 @@ def embed(
     """Give a vector to each chunk that has none, those of the newest files first.
 
     Vectors of another embedder are thrown away first. A batch that fails is tried text by text; a text that fails is
-    left for the next run, and does not stop the others.
+    left for the next run, and does not stop the others. An embedder that does not answer ends the run.
 
     Args:
         index: The index.
@@ -83,13 +83,19 @@ def embed(
             break
         texts = index.to_embed(waiting[start : start + batch])
         tried += len(waiting[start : start + batch])
-        vectors, trouble = _vectors(embedder, {text.hash: text.text for text in texts if not text.known})
+        wanted = {text.hash: text.text for text in texts if not text.known}
+        try:
+            vectors, trouble, answers = *_vectors(embedder, wanted), True
+        except Unavailable as error:
+            vectors, trouble, answers = dict[str, bytes](), error.message, False
         given = [_given(text, vectors) for text in texts if text.known or text.hash in vectors]
         index.put_vectors(given)
         done += len(given)
         reused += sum(vector is None for _, _, vector in given)
         failed += len(texts) - len(given)
         problem = trouble or problem
+        if not answers:
+            break
     return Embedded(done, reused, len(waiting) - tried + failed, failed, problem)
 
 
@@ -98,11 +104,17 @@ def _given(text: Unembedded, vectors: dict[str, bytes]) -> tuple[ChunkKey, str, 
 
 
 def _vectors(embedder: TextEmbedder, texts: dict[str, str]) -> tuple[dict[str, bytes], str]:
-    """The vectors by hash, without those that failed, and the last failure."""
+    """The vectors by hash, without those that failed, and the last failure.
+
+    Raises:
+        Unavailable: If the embedder does not answer.
+    """
     if not texts:
         return {}, ""
     try:
         return dict(zip(texts, _rows(embedder, list(texts.values())), strict=True)), ""
+    except Unavailable:
+        raise
     except Exception as error:  # whatever a plug-in may raise
         problem = str(error) or type(error).__name__
     if len(texts) == 1:

@@ -3,14 +3,17 @@
 Owns the contract only; knows no store. An index is a projection of the vault's files: it may be thrown away any time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from reme.index.renames import Renames
 from reme.index.rows import (
     ANY,
+    Bm25,
+    ChunkEntry,
     ChunkKey,
-    ChunkTokens,
+    ChunkPlace,
     Direction,
     Edge,
     Entry,
@@ -19,16 +22,20 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
+    Matches,
     Neighbour,
     Stamp,
     Standing,
     Status,
     Step,
     StoredChunk,
+    Taken,
     Unembedded,
+    WaitingDocument,
 )
 from reme.markdown import Names
 from reme.paths import VaultPath
+from reme.revision import Revision
 from reme.vault import Layer, Layout
 
 __all__ = ["Index", "Writer"]
@@ -43,6 +50,18 @@ class Writer(Protocol):
 
     def put(self, entry: Entry) -> None:
         """Make the index hold this of a file."""
+        ...
+
+    def extend(self, path: VaultPath, chunks: Sequence[ChunkEntry]) -> None:
+        """Add further chunks of a file that was put in this batch."""
+        ...
+
+    def kept_text(self, revision: Revision, made_by: str) -> Taken | None:
+        """The text of a document of this content, if this converter has taken it out."""
+        ...
+
+    def keep_text(self, revision: Revision, taken: Taken) -> None:
+        """Keep the text of a document of this content; it outlives the file's rows."""
         ...
 
     def touch(self, path: VaultPath, stamp: Stamp) -> None:
@@ -76,6 +95,14 @@ class Index(Protocol):
         """Give everything back. Idempotent."""
         ...
 
+    def guarded(self, guard: Callable[[], None]) -> "Index":
+        """The same index, which asks the guard in each write transaction when nobody else can write any more.
+
+        Args:
+            guard: Raises where this writer may not write; nothing of the transaction is kept then.
+        """
+        ...
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Have this thread's reads in the block see one state."""
         ...
@@ -98,6 +125,10 @@ class Index(Protocol):
         """Tags with the number of files that have them, by tag."""
         ...
 
+    def densities(self, folder: str) -> dict[str, int]:
+        """How many notes lie directly in each folder at or below this one that holds any, by folder."""
+        ...
+
     def has_folder(self, path: str) -> bool:
         """Whether any indexed file is at or below a path."""
         ...
@@ -112,6 +143,10 @@ class Index(Protocol):
 
     def status(self) -> Status:
         """Counts and state."""
+        ...
+
+    def position(self) -> int:
+        """Grows with every applied batch."""
         ...
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -177,30 +212,27 @@ class Index(Protocol):
         """How common the terms are."""
         ...
 
-    def candidates(
-        self, terms: Sequence[str], wanted: Filter, limit: int, weights: tuple[float, float, float, float]
-    ) -> list[ChunkKey]:
-        """The chunks that answer best to any of the terms, among those wanted, best first.
+    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> Matches:
+        """The chunks that hold any of some terms, and the best of them among those wanted.
 
         Args:
-            weights: Of the columns: name, labels, headings, body.
+            weights: The terms, each with its inverse document frequency.
+            bm25: The constants.
+            wanted: Which chunks may be among the best.
+            limit: Most of the best.
         """
         ...
 
-    def around(
-        self, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None = None
-    ) -> list[ChunkTokens]:
-        """These chunks and those within so many places of them in the same file, in the order of files and places.
+    def relevance(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
+        """BM25 of these chunks; those that hold none of the terms are left out."""
+        ...
 
-        Args:
-            keys: The chunks.
-            distance: How many places.
-            among: Where given, the tokens of neighbours that are not among these are not read, and empty.
-        """
+    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkPlace]:
+        """These chunks and those within so many places of them in the same file, in the order of files and places."""
         ...
 
     def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
-        """How the files stand that ``ChunkTokens.note`` names."""
+        """How the files stand that ``ChunkPlace.note`` names."""
         ...
 
     def chunks(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:
@@ -218,7 +250,7 @@ class Index(Protocol):
         ...
 
     def unembedded(self) -> list[ChunkKey]:
-        """The chunks that have text and no vector: of the file modified last first."""
+        """The chunks that have text and no vector: of the file modified last first, but of huge files last."""
         ...
 
     def to_embed(self, keys: Sequence[ChunkKey]) -> list[Unembedded]:
@@ -240,6 +272,22 @@ class Index(Protocol):
 
     def cosines(self, vector: bytes, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
         """The exact cosine (but for half precision) of each of these chunks that has a vector."""
+        ...
+
+    # Renames
+
+    def keep_renames(self, renamed: Renames) -> None:
+        """Remember that files have other paths now, for as long as they are there and nothing is at the old ones."""
+        ...
+
+    def renames(self) -> dict[VaultPath, VaultPath]:
+        """Old and present path of files that other programs have given another one, where nothing is at the old one."""
+        ...
+
+    # Documents
+
+    def waiting_documents(self, made_by: str) -> list[WaitingDocument]:
+        """The documents whose text this converter has not taken out, that of the newest file first."""
         ...
 
     # Changes

@@ -3,14 +3,20 @@
 Owns what of a file is found by which words. Pure: knows neither the vault nor the store.
 """
 
+import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
-from reme.index.documents import Piece, dialogue_pieces, iso_date, text_pieces
-from reme.index.rows import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp
+from reme.index.counts import tally
+from reme.index.extract import ENDINGS, converter
+from reme.index.large import transcoded, windows
+from reme.index.pieces import Piece, Size, iso_date, markup_title, pieces_of
+from reme.index.rows import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp, Taken
 from reme.index.tokens import Tokenizer
 from reme.markdown import ChunkSettings, Note, chunk, parse
 from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix
@@ -18,15 +24,16 @@ from reme.vault import TEXT_SUFFIXES, Layout
 
 __all__ = ["Projector"]
 
-_BYTES_PER_TOKEN: Final = 4
 _MOST_VALUES: Final = 200
+_SEPARABLE: Final = frozenset((".jsonl", ".html", ".htm", ".xml"))
+"""Kinds of files whose parts can be read each for itself."""
+_UNDECODABLE: Final = "not searched: this is no text in any known encoding"
 _LONGEST_VALUE: Final = 500
 _MONTHS: Final = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _PATH_DATE: Final = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})(?![0-9A-Za-z])")
 _WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\\?\|([^\[\]\n]*))?\]\]")
-_MARKUP: Final = re.compile(r"<[^<>]*>")
 _KEPT_ELSEWHERE: Final = frozenset({"aliases", "alias", "tags", "tag", "description"})
 _NAMING: Final = frozenset({"name", "title", "description", "aliases", "alias", "tags", "tag"})
 
@@ -38,25 +45,113 @@ class Projector:
         self._layout = layout
         self._settings = settings
         self._chunking = ChunkSettings(settings.chunk_target, settings.chunk_max)
+        self._size = Size(settings.chunk_target, settings.chunk_max)
         self._tokenizer = Tokenizer()
         self._day = re.compile(rf"{re.escape(layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}\.md")
 
     @property
     def max_bytes(self) -> int:
-        """Larger files are only catalogued."""
+        """Larger files are read window by window."""
         return self._settings.max_bytes
 
     def reads(self, path: VaultPath) -> bool:
         """Whether the text of such a file is indexed."""
         return suffix(path) in TEXT_SUFFIXES
 
+    def reads_as_document(self, path: VaultPath) -> bool:
+        """Whether the text of such a file has to be taken out of it first."""
+        return suffix(path) in ENDINGS
+
     def project(self, path: VaultPath, data: bytes, stamp: Stamp) -> Entry:
         """What the index holds of a file with these bytes."""
         if is_markdown(path):
             return self._note(path, parse(data), stamp)
         if suffix(path) in TEXT_SUFFIXES:
-            return self._document(path, data, stamp)
+            return self._document(path, data, stamp, suffix(path))
         return self.catalogued(path, stamp, "binary")
+
+    def project_large(
+        self, path: VaultPath, pieces: Callable[[], Iterator[bytes]], stamp: Stamp
+    ) -> tuple[Entry, Iterator[tuple[ChunkEntry, ...]]]:
+        """What the index holds of a file that is too large to hold, and further chunks of it in order.
+
+        Only links in its first window are followed.
+
+        Args:
+            path: The file.
+            pieces: Reads it from its beginning.
+            stamp: Its state.
+        """
+        encoding = _encoding(next(windows(pieces()), b""))
+        if encoding is None:
+            return self.catalogued(path, stamp, "binary", [("undecodable", _UNDECODABLE, 1)]), iter(())
+        text = windows(transcoded(pieces(), encoding))
+        first = next(text, b"")
+        problems = [] if encoding == "utf-8" else [("encoding", f"read as {encoding}", 1)]
+        if is_markdown(path):
+            entry = self._note(path, parse(first), stamp)
+            problems.append(("size", f"only links in its first {len(first):,} bytes are followed", 1))
+        else:
+            ending = suffix(path)
+            entry = self._document(path, first, stamp, ".txt" if ending == ".json" else ending)
+        return replace(entry, problems=(*problems, *entry.problems)), self._further(path, first, text)
+
+    def _further(self, path: VaultPath, first: bytes, text: Iterator[bytes]) -> Iterator[tuple[ChunkEntry, ...]]:
+        ending = suffix(path) if suffix(path) in _SEPARABLE else ".txt"
+        start, lines = len(first), first.count(b"\n")
+        for window in text:
+            pieces = pieces_of(ending, window, self._size)
+            yield tuple(
+                replace(
+                    chunk,
+                    start=chunk.start + start,
+                    end=chunk.end + start,
+                    line=chunk.line + lines,
+                    end_line=chunk.end_line + lines,
+                )
+                for chunk in self._pieces(path, "", window, pieces)
+            )
+            start, lines = start + len(window), lines + window.count(b"\n")
+
+    def project_document(self, path: VaultPath, stamp: Stamp, taken: Taken | None) -> Entry:
+        """What the index holds of a document, by the text that was taken out of it; None where it was not yet."""
+        problem = self._why_unread(stamp, taken)
+        entry = self.catalogued(path, stamp, "document", [("document", problem, 1)] if problem else ())
+        if problem or taken is None:
+            return entry
+        source, pieces = self._read_parts(json.loads(zlib.decompress(taken.parts)))
+        return replace(entry, chunks=tuple(self._pieces(path, "", source, pieces or [Piece(0, 0, 1, 1)])))
+
+    def _why_unread(self, stamp: Stamp, taken: Taken | None) -> str:
+        if taken is not None:
+            return f"not searched: {taken.problem}" if taken.problem else ""
+        if stamp.size > self.max_bytes:
+            return f"not searched: a document of more than {self.max_bytes:,} bytes"
+        if not converter():
+            return "not searched: pip install 'reme[documents]' makes it so"
+        return "not searched yet: a running reme runtime reads it, or reme wait"
+
+    def _read_parts(self, parts: Sequence[tuple[str, str]]) -> tuple[bytes, list[Piece]]:
+        """The whole text, and its chunks as pieces, each under its place (a page) and headings."""
+        source: list[bytes] = []
+        pieces: list[Piece] = []
+        start = line = 0
+        for place, text in parts:
+            body = text if not text.startswith("---") else f"\n{text}"  # a rule, not frontmatter
+            note = parse(body.encode("utf-8", "replace"))
+            pieces += [
+                Piece(
+                    start + found.span.start,
+                    start + found.span.end,
+                    line + found.line,
+                    line + found.end_line,
+                    trail=(*((place,) if place else ()), *found.trail),
+                )
+                for found in chunk(note, self._chunking)
+            ]
+            source.append(note.source.rstrip(b"\n") + b"\n\n")
+            start, line = start + len(source[-1]), line + source[-1].count(b"\n")
+        return b"".join(source), pieces
 
     def catalogued(
         self, path: VaultPath, stamp: Stamp, form: Format, problems: Iterable[tuple[str, str, int]] = ()
@@ -86,7 +181,10 @@ class Projector:
         tags = tuple(dict.fromkeys(tag.name for tag in note.tags))
         links = tuple(LinkEntry(x.kind, x.target, x.anchor, x.alias, x.predicate, x.line, x.origin) for x in note.links)
         encoded, problem = _json(properties)
-        problems = [(p.rule, p.message, p.line) for p in note.problems] + problem
+        unknown = note.encoding == "unknown"
+        problems = [
+            ("undecodable" if unknown and p.rule == "encoding" else p.rule, p.message, p.line) for p in note.problems
+        ] + problem
         return Entry(
             path=path,
             layer=layer,
@@ -136,60 +234,69 @@ class Projector:
             shown = _WIKI_LINK.sub(_link_words, text) if "[[" in text else text
             headings = self._tokenizer.document("\n".join(trail))
             body = self._tokenizer.document(shown if entries else lead + shown)
-            tokens = (title.text, labels.text, headings.text, body.text)
             length = title.length + labels.length + headings.length + body.length
-            entries.append(ChunkEntry(start, end, line, end_line, trail, digest, text, length, tokens))
+            terms = tally(title.found, labels.found, headings.found, body.found)
+            entries.append(ChunkEntry(start, end, line, end_line, trail, digest, text, length, terms))
             if len(entries) == 1:
                 labels = self._tokenizer.document(dated)
         return tuple(entries)
 
     # Other text
 
-    def _document(self, path: VaultPath, data: bytes, stamp: Stamp) -> Entry:
+    def _document(self, path: VaultPath, data: bytes, stamp: Stamp, ending: str) -> Entry:
         source, problems = _decoded(data)
         if source is None:
             return self.catalogued(path, stamp, "binary", problems)
         name, date = stem(path), _path_date(path)
-        dialogue = suffix(path) == ".jsonl"
-        target = self._settings.chunk_target * _BYTES_PER_TOKEN
-        pieces = list(dialogue_pieces(source) if dialogue else text_pieces(source, target))
-        dialogue = dialogue and any(piece.speaker for piece in pieces)
-        problems += [("dialogue", piece.complaint, piece.line) for piece in pieces if piece.complaint]
-        chunks = tuple(self._document_chunk(path, name, date, source, piece) for piece in pieces or [Piece(0, 0, 1, 1)])
+        title = markup_title(source) if ending in (".html", ".htm") else ""
+        pieces = list(pieces_of(ending, source, self._size))
+        dialogue = ending == ".jsonl" and any(piece.speaker for piece in pieces)
+        complaints = dict.fromkeys((piece.complaint, piece.line) for piece in pieces if piece.complaint)
+        rule = "dialogue" if ending == ".jsonl" else "format"
+        problems += [(rule, complaint, line) for complaint, line in complaints]
         return Entry(
             path=path,
             layer=self._layout.layer_of(path),
             format="dialogue" if dialogue else "text",
             stamp=stamp,
-            name=name,
+            name=title or name,
             date=date or next((piece.date for piece in pieces if piece.date), None),
-            chunks=chunks,
+            aliases=(fold(title),) if title else (),
+            chunks=tuple(self._pieces(path, title, source, pieces or [Piece(0, 0, 1, 1)])),
             problems=tuple(problems[:_MOST_VALUES]),
         )
 
-    def _document_chunk(self, path: VaultPath, name: str, date: str | None, source: bytes, piece: Piece) -> ChunkEntry:
-        raw = source[piece.start : piece.end]
-        text = raw.decode("utf-8")
-        words = piece.words
-        if words is None:
-            words = _MARKUP.sub(" ", text) if suffix(path) in (".html", ".htm", ".xml") else text
-        labels = f"{_date_words(piece.date or date)} {piece.speaker or ''}"
+    def _pieces(self, path: VaultPath, title: str, source: bytes, pieces: Iterable[Piece]) -> Iterator[ChunkEntry]:
         document = self._tokenizer.document
-        named = document("" if piece.words is not None else name, keep_stopwords=True)
-        labelled, said = document(labels), document(words)
-        return ChunkEntry(
-            start=piece.start,
-            end=piece.end,
-            line=piece.line,
-            end_line=piece.end_line,
-            trail=tuple(part for part in (piece.date, piece.speaker) if part),
-            hash=hashlib.blake2b(raw, digest_size=16).hexdigest(),
-            text=text,
-            length=named.length + labelled.length + said.length,
-            tokens=(named.text, labelled.text, "", said.text),
-            speaker=piece.speaker,
-            date=piece.date,
-        )
+        date = _path_date(path)
+        named = document(f"{title} {stem(path)}", keep_stopwords=True)
+        unnamed = document("")
+        for piece in pieces:
+            raw = source[piece.start : piece.end]
+            text = raw.decode("utf-8")
+            name = unnamed if piece.speaker else named
+            labels = document(f"{_date_words(piece.date or date)} {piece.speaker or ''}")
+            headings = document("\n".join(piece.trail))
+            said = document(text if piece.words is None else piece.words)
+            yield ChunkEntry(
+                start=piece.start,
+                end=piece.end,
+                line=piece.line,
+                end_line=piece.end_line,
+                trail=(*(part for part in (piece.date, piece.speaker) if part), *piece.trail),
+                hash=_hash(piece.trail, raw),
+                text=text,
+                length=name.length + labels.length + headings.length + said.length,
+                terms=tally(name.found, labels.found, headings.found, said.found),
+                speaker=piece.speaker,
+                date=piece.date,
+            )
+
+
+def _hash(trail: tuple[str, ...], raw: bytes) -> str:
+    digest = hashlib.blake2b("\0".join(trail).encode("utf-8"), digest_size=16)
+    digest.update(b"\0\0" + raw)
+    return digest.hexdigest()
 
 
 def _link_words(match: "re.Match[str]") -> str:
@@ -267,18 +374,24 @@ def _json(properties: dict[str, Any]) -> tuple[str, list[tuple[str, str, int]]]:
 
 def _decoded(data: bytes) -> tuple[bytes | None, list[tuple[str, str, int]]]:
     """The text in UTF-8: as it is, or transcribed from the encoding that it is detected to be in."""
+    encoding = _encoding(data)
+    if encoding == "utf-8":
+        return data, []
+    if encoding is not None:
+        with contextlib.suppress(UnicodeError, LookupError):
+            return data.decode(encoding).encode(), [("encoding", f"read as {encoding}", 1)]
+    return None, [("undecodable", _UNDECODABLE, 1)]
+
+
+def _encoding(data: bytes) -> str | None:
+    """The encoding of a text, or None if it is none."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
         if b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return None, [("encoding", "this is no text in any known encoding", 1)]
+            return None
         from charset_normalizer import from_bytes
 
         best = from_bytes(data[:1_000_000]).best()
-        if best is None:
-            return None, [("encoding", "this is no text in any known encoding", 1)]
-        try:
-            return data.decode(best.encoding).encode(), [("encoding", f"read as {best.encoding}", 1)]
-        except (UnicodeError, LookupError):
-            return None, [("encoding", "this is no text in any known encoding", 1)]
-    return data, []
+        return best.encoding if best else None
+    return "utf-8"

@@ -5,7 +5,7 @@ Owns types only. Knows no store.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from reme.errors import Unavailable
 from reme.markdown import LinkKind
@@ -15,9 +15,11 @@ from reme.vault import Layer
 
 __all__ = [
     "ANY",
+    "UNSEARCHED",
+    "Bm25",
     "ChunkEntry",
     "ChunkKey",
-    "ChunkTokens",
+    "ChunkPlace",
     "Direction",
     "Edge",
     "Entry",
@@ -26,23 +28,35 @@ __all__ = [
     "Format",
     "IndexDamaged",
     "IndexSettings",
+    "IndexUnavailable",
     "IndexedNote",
     "KeywordStatistics",
     "LinkEntry",
+    "Matches",
     "Neighbour",
     "Stamp",
     "Standing",
     "Status",
     "Step",
     "StoredChunk",
+    "Taken",
     "Unembedded",
+    "WaitingDocument",
 ]
 
-Format = Literal["note", "text", "dialogue", "binary", "unreadable"]
+Format = Literal["note", "text", "dialogue", "document", "binary", "unreadable"]
 Direction = Literal["out", "in"]
 
 ChunkKey = int
 """Names a chunk in one state of one index; not to be kept."""
+
+
+UNSEARCHED: Final = frozenset({"undecodable", "document"})
+"""The rules of problems that mean: the file is known, but its text is not searched."""
+
+
+class IndexUnavailable(Unavailable):
+    """The store cannot be used now: another process is writing it, the disk is full, or it cannot be opened."""
 
 
 class IndexDamaged(Unavailable):
@@ -56,7 +70,7 @@ class IndexSettings:
     Attributes:
         chunk_target: Size that small sections are packed up to, in tokens as ``markdown.chunk`` estimates them.
         chunk_max: Size that no chunk exceeds, in tokens.
-        max_bytes: Larger files are catalogued, not read for their text.
+        max_bytes: Larger files are read in parts; links are followed in the first part only.
         generated: Names of files that are views of other files: their links do not count as references.
         uncounted_layers: Layers whose links do not count as references.
     """
@@ -75,6 +89,7 @@ class Stamp(NamedTuple):
     mtime_ns: int
     inode: int
     revision: Revision
+    ctime_ns: int
 
 
 # What goes in
@@ -93,7 +108,8 @@ class ChunkEntry:
         hash: Content hash.
         text: Exactly what stands there.
         length: Length in words of everything that it is found by.
-        tokens: What it is found by, in columns: name, labels (aliases, tags, dates), headings, body.
+        terms: What it is found by: terms with their counts in the columns name, labels (aliases, tags, dates),
+            headings and body, packed as ``counts`` has it.
         speaker: Who says it, in a dialogue.
         date: When it was said, ISO date, in a dialogue.
     """
@@ -106,7 +122,7 @@ class ChunkEntry:
     hash: str
     text: str
     length: int
-    tokens: tuple[str, str, str, str]
+    terms: Mapping[str, int]
     speaker: str | None = None
     date: str | None = None
 
@@ -150,6 +166,21 @@ class Entry:
     chunks: tuple[ChunkEntry, ...] = ()
     links: tuple[LinkEntry, ...] = ()
     problems: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The text that was taken out of a document.
+
+    Attributes:
+        made_by: The converter and its version.
+        parts: Places with their texts in Markdown, as compressed JSON.
+        problem: Why there is none, or empty.
+    """
+
+    made_by: str
+    parts: bytes
+    problem: str = ""
 
 
 # What comes out
@@ -239,7 +270,8 @@ class Filter:
         without_layers: None of these.
         paths: At least one: a folder or file (prefix of whole components), or a glob with ``*``, ``?`` or ``[``.
         tags: All of these, or a tag nested below.
-        where: Property or Dataview field → a value that it must have (or contain, for lists), case-folded.
+        where: Property or Dataview field → a value that it must have (or contain, for lists), case-folded; None for
+            notes that give it no value.
         start_date: First day, ISO.
         end_date: Last day, ISO.
         start_ns: The same as an instant in nanoseconds, for files that have no date but their modification time.
@@ -251,7 +283,7 @@ class Filter:
     without_layers: frozenset[Layer] = frozenset()
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    where: Mapping[str, str] = field(default_factory=dict[str, str])
+    where: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     start_date: str | None = None
     end_date: str | None = None
     start_ns: int | None = None
@@ -264,27 +296,51 @@ ANY = Filter()
 
 @dataclass(frozen=True, slots=True)
 class KeywordStatistics:
-    """What BM25 needs to know: number of chunks, their mean length in words, chunks that hold each term."""
+    """How common terms are: the number of chunks, and of those that hold each term."""
 
     chunks: int
-    mean_length: float
     frequencies: Mapping[str, int]
 
 
-class ChunkTokens(NamedTuple):
-    """What scoring needs of a chunk.
+@dataclass(frozen=True, slots=True)
+class Bm25:
+    """The constants of BM25: ``weight · f · (k1 + 1) / (f + k1 · (1 − b + b · length / mean))``, summed over terms.
+
+    Attributes:
+        k1: Saturation.
+        b: Share of the length.
+        column_weights: What a term's counts are multiplied by before they are summed to ``f``: name, labels, headings,
+            body.
+    """
+
+    k1: float
+    b: float
+    column_weights: tuple[float, float, float, float]
+
+
+class Matches(NamedTuple):
+    """The chunks that hold any of some terms.
+
+    Attributes:
+        best: The best of those wanted, best first.
+        scores: BM25 of every one, wanted or not.
+    """
+
+    best: list[ChunkKey]
+    scores: dict[ChunkKey, float]
+
+
+class ChunkPlace(NamedTuple):
+    """Where a chunk stands, and whose words it has.
 
     Attributes:
         note: Names its file in this state of the index.
         position: Its place in the file, from 0.
-        tokens: The four columns of ``ChunkEntry.tokens``, parted by newlines.
     """
 
     key: ChunkKey
     note: int
     position: int
-    length: int
-    tokens: str
     speaker: str | None
     date: str | None
 
@@ -331,6 +387,14 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingDocument:
+    """A document whose text has not been taken out yet."""
+
+    path: VaultPath
+    revision: Revision
+
+
+@dataclass(frozen=True, slots=True)
 class FileProblem:
     """Something that a person should know of a file."""
 
@@ -349,7 +413,10 @@ class Status:
         files: Files known, of which ``notes`` are Markdown.
         unresolved: Links whose target is no file.
         embedded: Chunks that have a vector.
+        unembedded: Chunks that have text and no vector.
         model: Name of the embedder that the vectors are of, or empty.
+        schema: Version of the tables.
+        tokenizer: What the tokens depend on.
         bytes: Size of the store.
         rebuilt: Why the store had to be built anew since it was opened, or empty.
     """
@@ -362,6 +429,9 @@ class Status:
     unresolved: int
     problems: int
     embedded: int
+    unembedded: int
     model: str
+    schema: int
+    tokenizer: str
     bytes: int
     rebuilt: str

@@ -4,14 +4,16 @@ Owns what counts as changed and in what batches changes are applied. Knows no st
 vault. A file that cannot be read is recorded as a problem and tried again next time; it never stops the others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from reme.errors import NotFound, Refused, ReMeError, Unavailable
+from reme.index.extract import converter
 from reme.index.port import Index, Writer
 from reme.index.project import Projector
-from reme.index.rows import Entry, FileProblem, IndexDamaged, Stamp
+from reme.index.renames import Renames, renames
+from reme.index.rows import ChunkEntry, Entry, FileProblem, IndexDamaged, Stamp
 from reme.paths import VaultPath
 from reme.revision import Revision, revision_of_pieces
 from reme.vault import Stat, Vault
@@ -31,14 +33,18 @@ class Refreshed:
         modified: Files whose bytes have changed.
         removed: Files that are gone.
         problems: What is wrong with the files read now.
-        pending: How many changes could not be applied, because another process was writing; they are next time.
+        renamed: Old and new path of files among ``removed`` and ``added`` that are the same file, as its content tells.
+        pending: How many changes could not be applied; they are next time.
+        held_up: Why not: another process was writing, or the disk is full.
     """
 
     added: tuple[VaultPath, ...] = ()
     modified: tuple[VaultPath, ...] = ()
     removed: tuple[VaultPath, ...] = ()
     problems: tuple[FileProblem, ...] = ()
+    renamed: Renames = ()
     pending: int = 0
+    held_up: str = ""
 
 
 class _Tally:
@@ -47,19 +53,34 @@ class _Tally:
         self.modified: list[VaultPath] = []
         self.removed: list[VaultPath] = []
         self.problems: list[FileProblem] = []
+        self.lost: dict[VaultPath, Revision] = {}
+        self.gained: dict[VaultPath, Revision] = {}
 
     def take(self, other: "_Tally") -> None:
         self.added += other.added
         self.modified += other.modified
         self.removed += other.removed
         self.problems += other.problems
+        self.lost |= other.lost
+        self.gained |= other.gained
+
+    @property
+    def renamed(self) -> Renames:
+        return renames(self.lost, self.gained)
 
     def result(self, pending: int) -> Refreshed:
-        return Refreshed(tuple(self.added), tuple(self.modified), tuple(self.removed), tuple(self.problems), pending)
+        return Refreshed(
+            tuple(self.added),
+            tuple(self.modified),
+            tuple(self.removed),
+            tuple(self.problems),
+            self.renamed,
+            pending,
+        )
 
 
 def refresh(index: Index, vault: Vault, *, deep: bool = False) -> Refreshed:
-    """Bring the index up to the files: read what differs in size, time or inode from what the index has seen.
+    """Bring the index up to the files: read what differs in size, times or inode from what the index has seen.
 
     Nothing is locked where nothing has changed. Where another process writes the index, its work is waited for and
     not repeated; if that takes too long, what is left over is counted in ``pending``.
@@ -106,6 +127,8 @@ def refresh_paths(index: Index, vault: Vault, paths: Iterable[VaultPath]) -> Ref
                 _update(writer, vault, projector, stat, True, tally)
             elif (stamp := writer.stamp(path)) is not None:
                 _remove(writer, {path: stamp}, tally)
+    if tally.renamed:
+        index.keep_renames(tally.renamed)
     return tally.result(0)
 
 
@@ -121,6 +144,7 @@ def _refresh(index: Index, vault: Vault, deep: bool) -> Refreshed:
     scan = vault.scan()
     seen = index.stamps()
     changed = [stat for stat in scan.files if deep or _differs(seen.get(stat.path), stat)]
+    changed.sort(key=lambda stat: stat.size > index.settings.max_bytes)  # the others need not wait for it
     for stat in scan.files:
         seen.pop(stat.path, None)
     gone = dict(sorted(seen.items()))
@@ -148,17 +172,21 @@ def _refresh(index: Index, vault: Vault, deep: bool) -> Refreshed:
             tally.take(done)
             left -= len(batch) + (len(gone) if number == 0 else 0)
         index.settle()
+        if tally.renamed:
+            index.keep_renames(tally.renamed)
     except IndexDamaged:
         raise
-    except Unavailable:
-        if not left:
-            return tally.result(0)
-        return tally.result(left)
+    except Unavailable as error:
+        return replace(tally.result(left), held_up=error.message) if left else tally.result(0)
     return tally.result(0)
 
 
 def _differs(stamp: Stamp | None, stat: Stat) -> bool:
-    return stamp is None or not stamp.revision or stamp[:3] != (stat.size, stat.mtime_ns, stat.inode)
+    return stamp is None or not stamp.revision or stamp != _stamp(stat, stamp.revision)
+
+
+def _stamp(stat: Stat, revision: Revision) -> Stamp:
+    return Stamp(stat.size, stat.mtime_ns, stat.inode, revision, stat.ctime_ns)
 
 
 def _batches(changed: Sequence[Stat]) -> list[list[Stat]]:
@@ -178,6 +206,8 @@ def _remove(writer: Writer, gone: Mapping[VaultPath, Stamp], tally: _Tally) -> N
         if writer.stamp(path) == stamp:  # else another process has met it since
             writer.remove(path)
             tally.removed.append(path)
+            if stamp.size:
+                tally.lost[path] = stamp.revision
 
 
 def _update(writer: Writer, vault: Vault, projector: Projector, stat: Stat, deep: bool, tally: _Tally) -> None:
@@ -186,36 +216,45 @@ def _update(writer: Writer, vault: Vault, projector: Projector, stat: Stat, deep
     if not deep and not _differs(before, stat):
         return  # another process was faster
     try:
-        entry = _read(vault, projector, stat, before)
+        entry, further = _read(writer, vault, projector, stat, before)
+        if isinstance(entry, Stamp):
+            if entry != before:
+                writer.touch(path, entry)
+            return
+        writer.put(entry)
+        for chunks in further:
+            writer.extend(path, chunks)
     except NotFound:
         return  # gone since the scan: the next one will not meet it
+    except IndexDamaged:
+        raise
     except (ReMeError, OSError) as error:
-        stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, Revision(""))
-        entry = projector.catalogued(path, stamp, "unreadable", [("unreadable", str(error), 1)])
-    if isinstance(entry, Stamp):
-        if entry != before:
-            writer.touch(path, entry)
-        return
-    writer.put(entry)
+        entry = projector.catalogued(path, _stamp(stat, Revision("")), "unreadable", [("unreadable", str(error), 1)])
+        writer.put(entry)
     if before is None:
         tally.added.append(path)
+        if entry.stamp.size:
+            tally.gained[path] = entry.stamp.revision
     elif before.revision != entry.stamp.revision:
         tally.modified.append(path)
     tally.problems += [FileProblem(path, *problem) for problem in entry.problems]
 
 
-def _read(vault: Vault, projector: Projector, stat: Stat, before: Stamp | None) -> Entry | Stamp:
-    """What the index shall hold of a file, or only its new times if its bytes are known already."""
-    limit = projector.max_bytes
-    if stat.size > limit or not projector.reads(stat.path):
-        revision = revision_of_pieces(vault.pieces(stat.path))
-        stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, revision)
-        if before is not None and before.revision == revision:
-            return stamp
-        large = [("size", f"not searchable: larger than {limit:,} bytes", 1)] if projector.reads(stat.path) else []
-        return projector.catalogued(stat.path, stamp, "binary", large)
-    file = vault.read(stat.path)
-    stamp = Stamp(stat.size, stat.mtime_ns, stat.inode, file.revision)
-    if before is not None and before.revision == file.revision:
-        return stamp
-    return projector.project(stat.path, file.data, stamp)
+def _read(
+    writer: Writer, vault: Vault, projector: Projector, stat: Stat, before: Stamp | None
+) -> tuple[Entry | Stamp, Iterator[tuple[ChunkEntry, ...]]]:
+    """What the index shall hold of a file and further chunks of it, or only its new times if its bytes are known."""
+    path = stat.path
+    if stat.size <= projector.max_bytes and projector.reads(path):
+        file = vault.read(path)
+        stamp = _stamp(stat, file.revision)
+        known = before is not None and before.revision == file.revision
+        return (stamp if known else projector.project(path, file.data, stamp)), iter(())
+    stamp = _stamp(stat, revision_of_pieces(vault.pieces(path)))
+    if before is not None and before.revision == stamp.revision:
+        return stamp, iter(())
+    if projector.reads_as_document(path):
+        return projector.project_document(path, stamp, writer.kept_text(stamp.revision, converter())), iter(())
+    if not projector.reads(path):
+        return projector.catalogued(path, stamp, "binary"), iter(())
+    return projector.project_large(path, lambda: vault.pieces(path), stamp)

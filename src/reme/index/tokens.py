@@ -1,21 +1,17 @@
 """Tokens: how text and queries become the words that the keyword index knows.
 
 Owns normalisation, splitting, stop-words and stems, for documents and queries alike. Knows nothing of files or stores.
-A document's tokens are one string in which every token stands between two spaces of its own (``" key  rotat "``), so
-that ``tokens.count(" key ")`` is its exact frequency.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final, NamedTuple, cast
 
-__all__ = ["INNER_PUNCTUATION", "Tokenizer", "Tokens"]
+__all__ = ["Tokenizer", "Tokens"]
 
-INNER_PUNCTUATION: Final = "_-./+#"
-"""ASCII characters besides letters and digits that a token may have inside."""
-
-_VERSION: Final = "2"
+_VERSION: Final = "3"
 _LONGEST_TOKEN: Final = 64
 _LONGEST_QUERY: Final = 8_192
 _MEMO_SIZE: Final = 200_000
@@ -51,20 +47,20 @@ _CHINESE_STOP: Final = frozenset(
 
 
 class Tokens(NamedTuple):
-    """A document's tokens and its length in words, by which frequencies are normalised."""
+    """A document's tokens, each as often as it stands there, and its length in words, by which that is normalised."""
 
-    text: str
+    found: list[str]
     length: int
 
 
-class _Memo(dict[str, str]):
+class _Memo(dict[str, tuple[str, ...]]):
     """What stands between white space → its tokens, computed once; words recur. Emptied when it is too large."""
 
-    def __init__(self, compute: Callable[[str], str]) -> None:
+    def __init__(self, compute: Callable[[str], tuple[str, ...]]) -> None:
         super().__init__()
         self._compute = compute
 
-    def __missing__(self, piece: str) -> str:
+    def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(_AROUND_WORDS)
         known = bare != piece and bare.isascii() and bare.isalpha()
         tokens = self[bare] if known else self._compute(piece)
@@ -107,32 +103,35 @@ class Tokenizer:
         """
         memo = self._all_pieces if keep_stopwords else self._pieces
         if text.isascii():
-            found = [tokens for piece in text.split() if (tokens := memo[piece])]
-            return Tokens("".join(found), len(found))
-        parts: list[str] = []
-        further = 0
+            groups = list(map(memo.__getitem__, text.split()))
+            return Tokens(list(chain.from_iterable(groups)), len(groups) - groups.count(()))
+        found: list[str] = []
+        length = 0
         for piece in unicodedata.normalize("NFKC", text).split():
             if piece.isascii() or not _WIDE.search(piece):
                 if tokens := memo[piece]:
-                    parts.append(tokens)
+                    found += tokens
+                    length += 1
             else:
-                further += self._mixed(piece, parts, keep_stopwords)
-        return Tokens("".join(parts), len(parts) + further)
+                length += self._mixed(piece, found, keep_stopwords)
+        return Tokens(found, length)
 
-    def _mixed(self, piece: str, parts: list[str], keep_stopwords: bool) -> int:
-        """Append the tokens of text without white space in which scripts meet; returns how many words more it is."""
+    def _mixed(self, piece: str, found: list[str], keep_stopwords: bool) -> int:
+        """Append the tokens of text without white space in which scripts meet; returns how many words it is."""
         stop: frozenset[str] = frozenset() if keep_stopwords else _ENGLISH_STOP
-        further = position = 0
+        length = position = 0
         for run, is_han, start, end in _runs(piece):
             if start > position and (tokens := self._spaced(piece[position:start], stop)):
-                parts.append(tokens)
-            if found := self._han(run, keep_stopwords) if is_han else _pairs(run):
-                parts.append(f" {'  '.join(found)} ")
-                further += (len(run) - 1) // 2  # a pair is about a word; the run itself counts as one part
+                found += tokens
+                length += 1
+            if wide := self._han(run, keep_stopwords) if is_han else _pairs(run):
+                found += wide
+                length += 1 + (len(run) - 1) // 2  # a pair is about a word
             position = end
         if tokens := self._spaced(piece[position:], stop):
-            parts.append(tokens)
-        return further
+            found += tokens
+            length += 1
+        return length
 
     def query(self, text: str) -> tuple[str, ...]:
         """The distinct tokens to look for, in order; stop-words only where there is nothing else.
@@ -148,7 +147,7 @@ class Tokenizer:
         found: dict[str, None] = {}
         position = 0
         for run, is_han, start, end in _runs(text):
-            found.update(dict.fromkeys(self._spaced(text[position:start], stop).split()))
+            found.update(dict.fromkeys(self._spaced(text[position:start], stop)))
             position = end
             if len(run) == 1:
                 found.update(dict.fromkeys(run if keep_stopwords or run not in _CHINESE_STOP else ""))
@@ -156,7 +155,7 @@ class Tokenizer:
                 found.update(dict.fromkeys(self._han_words(run, keep_stopwords)))
             else:
                 found.update(dict.fromkeys(_pairs(run)))
-        found.update(dict.fromkeys(self._spaced(text[position:], stop).split()))
+        found.update(dict.fromkeys(self._spaced(text[position:], stop)))
         return tuple(found)
 
     def _han(self, run: str, keep_stopwords: bool) -> list[str]:
@@ -176,16 +175,20 @@ class Tokenizer:
             found += [run[i : i + 2] for i in range(len(run) - 1)]
         return found if keep_stopwords else [word for word in found if word not in _CHINESE_STOP]
 
-    def _spaced(self, text: str, stop: frozenset[str]) -> str:
-        """The tokens of a text without wide scripts, each between two spaces."""
-        words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
-        return "".join([f" {token} " for word in words for token in self._expand(word, stop)])
+    def _spaced(self, text: str, stop: frozenset[str]) -> tuple[str, ...]:
+        """The tokens of a text without wide scripts."""
+        if text.isascii():
+            if text.isalpha():
+                return self._expand(text, stop)
+            words = _ASCII_WORD.findall(text)
+        else:
+            words = _WORD.findall(text)
+        return tuple([token for word in words for token in self._expand(word, stop)])
 
     def _expand(self, word: str, stop: frozenset[str]) -> tuple[str, ...]:
         """The tokens of one word: itself, and its parts where it has some."""
-        if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
-            lowered = word.lower()
-            return () if lowered in stop else (self._stem(lowered[:_LONGEST_TOKEN]),)
+        if word.islower() and word.isascii() and word.isalpha():
+            return () if word in stop else (self._stem(word[:_LONGEST_TOKEN]),)
         word = word.replace("’", "'").strip("_")
         lowered = _plain(word)
         if not lowered or lowered in stop:

@@ -4,24 +4,20 @@ Owns what keeps the index in step with the files, and which process does so. Mus
 and never writes the vault.
 """
 
-from reme.runtime.background import Work, embedding
+from reme.runtime.background import Work, each, embedding, reading
 from reme.runtime.lease import Holder, Lease, LeaseLost, holder
-from reme.runtime.position import behind, wait
 from reme.runtime.process import run
 from reme.runtime.projector import Projector
-from reme.runtime.status import PathProblem, ProjectorStatus
 
 __all__ = [
     "Holder",
     "Lease",
     "LeaseLost",
-    "PathProblem",
     "Projector",
-    "ProjectorStatus",
     "Work",
-    "behind",
+    "each",
     "embedding",
     "holder",
+    "reading",
     "run",
-    "wait",
 ]

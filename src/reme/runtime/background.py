@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Final
 
 from reme.errors import Unavailable
-from reme.index import Index, embed
+from reme.index import Index, embed, take_texts
 from reme.models import Embedder
 from reme.runtime.lease import LeaseLost
+from reme.vault import Vault
 
-__all__ = ["Background", "Work", "embedding"]
+__all__ = ["Background", "Work", "each", "embedding", "reading"]
 
 Work = Callable[[Index, Callable[[], bool]], bool]
 """Does some of the work through the index that it is given, ends soon when asking the second argument gives True, and
@@ -26,6 +27,36 @@ _LAST_RETRY_S: Final = 60.0
 _JOIN_S: Final = 0.3
 _JOIN_AT_EXIT_S: Final = 30.0
 _CHUNKS: Final = 4
+
+
+def reading(vault: Vault) -> Work:
+    """The work of taking the text out of documents, one at a time, the newest first."""
+
+    def work(index: Index, stop: Callable[[], bool]) -> bool:
+        done = take_texts(index, vault, stop=stop)
+        return done.pending > 0 and done.done > 0
+
+    return work
+
+
+def each(*works: Work) -> Work:
+    """One work after the other; what fails does not keep those behind it from their turn."""
+
+    def work(index: Index, stop: Callable[[], bool]) -> bool:
+        more = False
+        failure: Exception | None = None
+        for one in works:
+            try:
+                more = one(index, stop) or more
+            except LeaseLost:
+                raise
+            except Exception as error:  # told when all have had their turn
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return more
+
+    return work
 
 
 def embedding(embedder: Embedder) -> Work:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
+from reme.index import ProjectorStatus
 from reme.runtime.projector import Projector
-from reme.runtime.status import ProjectorStatus
 
 __all__ = ["run"]
 

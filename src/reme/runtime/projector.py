@@ -9,20 +9,27 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from reme.errors import ReMeError, Unavailable
-from reme.index import Index, IndexDamaged, Refreshed, refresh, refresh_paths
-from reme.paths import VaultPath, basename, parent, suffix
+from reme.index import (
+    Index,
+    IndexDamaged,
+    IndexUnavailable,
+    ProjectorStatus,
+    Refreshed,
+    behind,
+    refresh,
+    refresh_paths,
+    report,
+)
+from reme.paths import VaultPath
 from reme.runtime.background import Background, Work
-from reme.runtime.fence import fenced
+from reme.runtime.failures import FIRST_PAUSE_S, Failures
 from reme.runtime.lease import EXPIRY_S, Lease, LeaseLost
-from reme.runtime.position import behind
-from reme.runtime.status import PathProblem, ProjectorStatus, report
 from reme.runtime.watch import HEARS_WITHIN_S, Hearing, Watch
-from reme.vault import TEXT_SUFFIXES, Vault
+from reme.vault import Vault
 
 __all__ = ["Projector"]
 
@@ -37,21 +44,8 @@ _AGAIN_S: Final = 0.5
 _MANY: Final = 300
 _SHARE: Final = 4.0
 _WALK_SHARE: Final = 2.0
-_IGNORE: Final = ".remeignore"
 _LONGEST_REST_S: Final = 5.0
-_FIRST_RETRY_S: Final = 0.25
-_LAST_RETRY_S: Final = 60.0
 _JOIN_S: Final = 0.5
-
-
-@dataclass(slots=True)
-class _Retry:
-    attempts: int
-    message: str
-
-    @property
-    def pause(self) -> float:
-        return min(_FIRST_RETRY_S * 2 ** (self.attempts - 1), _LAST_RETRY_S)
 
 
 class Projector:
@@ -77,7 +71,7 @@ class Projector:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._vault = vault
-        self._index = fenced(index, self._may_write)
+        self._index = index.guarded(self._may_write)
         self._lease = Lease(vault.state_dir, index, new_id=vault.new_id, expiry=expiry, monotonic=monotonic)
         self._watch = Watch(vault.root, vault.state_dir, self._hear)
         self._hearing = Hearing(self._watch)
@@ -91,10 +85,9 @@ class Projector:
         self._stop = threading.Event()
         self._due: dict[VaultPath, float] = {}
         self._rests: dict[VaultPath, float] = {}
-        self._retries: dict[VaultPath, _Retry] = {}
         self._asked: set[VaultPath] = set()
         self._left_out: set[VaultPath] = set()
-        self._troubles: dict[str, _Retry] = {}
+        self._failures = Failures()
         self._walk_at = math.inf
         self._walk_again_at = math.inf
         self._walk_rest = 0.0
@@ -136,7 +129,7 @@ class Projector:
         with self._changed:
             thread = self._thread
             watching = bool(self._lease.epoch) and self._hearing.is_good
-            trouble = [f"{what}: {retry.message}" for what, retry in sorted(self._troubles.items())]
+            trouble = self._failures.troubles()
             if self._lease.epoch and self._watch.problem:
                 trouble.append(self._watch.problem)
             if self._background and self._background.problem:
@@ -151,8 +144,8 @@ class Projector:
                 last_event=self._last.get("event"),
                 last_scan=self._last.get("scan"),
                 last_change=self._last.get("change"),
-                problems=tuple(
-                    PathProblem(path, retry.attempts, retry.message) for path, retry in sorted(self._retries.items())
+                problems=self._failures.problems(
+                    {path: at - self._monotonic() for path, at in self._due.items()}, self._vault.clock.now()
                 ),
                 trouble=tuple(trouble),
             )
@@ -172,9 +165,8 @@ class Projector:
                 except LeaseLost:
                     self._watch.close()
                 except Exception as error:  # reported and tried again: nothing may end the projector
-                    retry = self._trouble("projection", error)
-                    self._want_walk(self._monotonic() + retry.pause)
-                    stop.wait(_FIRST_RETRY_S)
+                    self._want_walk(self._monotonic() + self._trouble("projection", error))
+                    stop.wait(FIRST_PAUSE_S)
         finally:
             self._watch.close()
             self._lease.release()
@@ -187,7 +179,7 @@ class Projector:
         except Unavailable as error:
             self._trouble("lease", error)
             return False
-        self._troubles.pop("lease", None)
+        self._works("lease")
         if taken:
             now = self._monotonic()
             with self._changed:
@@ -257,12 +249,12 @@ class Projector:
         else:
             self._take(done)
             if done.pending:
-                raise Unavailable(f"{done.pending} changes wait until the index can be written")
+                raise Unavailable(f"{done.pending} changes wait: {done.held_up}")
         self._leave_out()
         self._walks += 1
         self._walk_rest = self._monotonic() + min(_WALK_SHARE * (self._monotonic() - began), _LONGEST_REST_S)
         self._last["scan"] = self._vault.clock.now()
-        self._troubles.pop("projection", None)
+        self._works("projection")
 
     def _project(self, paths: Sequence[VaultPath]) -> None:
         """Read the paths that are known to belong to the vault; a walk must tell about the others."""
@@ -273,11 +265,11 @@ class Projector:
         known = self._index.rows_of(paths)
         try:
             self._project_parts(
-                [path for path in paths if path in known or path in self._retries or self._surely_belongs(path)]
+                [path for path in paths if path in known or path in self._failures or self._belongs(path)]
             )
             known = self._index.rows_of(paths)
         except (LeaseLost, Unavailable):
-            self._want_walk(self._monotonic() + _FIRST_RETRY_S)
+            self._want_walk(self._monotonic() + FIRST_PAUSE_S)
             raise
         end = self._monotonic()
         new = [path for path in paths if path not in known and path not in self._left_out]
@@ -288,7 +280,7 @@ class Projector:
         with self._changed:
             self._rests = {path: at for path, at in self._rests.items() if at > end}
             self._rests |= dict.fromkeys(paths, rest)
-        self._troubles.pop("projection", None)
+        self._works("projection")
 
     def _project_parts(self, paths: Sequence[VaultPath]) -> None:
         """Project together what can be; what fails is found by halving, noted, and tried again later."""
@@ -296,12 +288,10 @@ class Projector:
             return
         try:
             done = refresh_paths(self._index, self._vault, paths)
-        except (LeaseLost, IndexDamaged):
+        except (LeaseLost, IndexDamaged, IndexUnavailable):
             raise
         except Exception as error:  # one broken path must not stop the others
             if len(paths) == 1:
-                if isinstance(error, Unavailable) and not self._index_answers():
-                    raise
                 self._fail(paths[0], str(error) or type(error).__name__)
                 return
             half = len(paths) // 2
@@ -309,15 +299,13 @@ class Projector:
             self._project_parts(paths[half:])
             return
         with self._changed:
-            for path in paths:
-                self._retries.pop(path, None)
+            self._failures.paths_work(paths)
         self._take(done)
 
     def _take(self, done: Refreshed) -> None:
         unreadable = {problem.path: problem.message for problem in done.problems if problem.rule == "unreadable"}
         with self._changed:
-            for path in (*done.added, *done.modified, *done.removed):
-                self._retries.pop(path, None)
+            self._failures.paths_work((*done.added, *done.modified, *done.removed))
         for path, message in unreadable.items():
             self._fail(path, message)
         if done.added or done.modified or done.removed:
@@ -327,10 +315,7 @@ class Projector:
 
     def _fail(self, path: VaultPath, message: str) -> None:
         with self._changed:
-            retry = self._retries.setdefault(path, _Retry(0, ""))
-            retry.attempts += 1
-            retry.message = message
-            self._due[path] = self._monotonic() + retry.pause
+            self._due[path] = self._monotonic() + self._failures.path_failed(path, message)
 
     # News
 
@@ -370,21 +355,11 @@ class Projector:
         except ReMeError:
             return False
 
-    def _surely_belongs(self, path: VaultPath) -> bool:
-        """Whether a path that is new is an ordinary text file, in a folder that the index has files of.
-
-        Says no where there is a doubt, and where something must be compared with ``.remeignore``.
-        """
-        if (
-            suffix(path) not in TEXT_SUFFIXES
-            or not basename(path)[:1].isalnum()
-            or (self._vault.root / _IGNORE).exists()
-        ):
+    def _belongs(self, path: VaultPath) -> bool:
+        try:
+            return self._vault.belongs(path)
+        except ReMeError:
             return False
-        folder = parent(path)
-        if not folder or any(char in folder for char in "*?[") or not self._index.has_folder(folder):
-            return False
-        return self._is_file(path)
 
     def _is_for_a_walk(self, path: VaultPath) -> bool:
         """Whether at a path, or below it, there is or was something that may belong to the vault."""
@@ -398,20 +373,13 @@ class Projector:
         with self._changed:
             self._walk_at = min(self._walk_at, at)
 
-    def _trouble(self, what: str, error: Exception) -> _Retry:
+    def _trouble(self, what: str, error: Exception) -> float:
         with self._changed:
-            retry = self._troubles.setdefault(what, _Retry(0, ""))
-            retry.attempts += 1
-            retry.message = str(error) or type(error).__name__
-            return retry
+            return self._failures.failed(what, error)
 
-    def _index_answers(self) -> bool:
-        """Whether the index can be written, so that a failure was not its."""
-        try:
-            with self._index.writing(settle=False):
-                return True
-        except Unavailable:
-            return False
+    def _works(self, what: str) -> None:
+        with self._changed:
+            self._failures.works(what)
 
     def _may_write(self) -> None:
         """Called in each write transaction: none may be carried out without the lease or after ``close``."""

@@ -4,6 +4,7 @@ Owns locks, transactions and the file's life. Knows nothing of what the tables m
 """
 
 import contextlib
+import errno
 import os
 import threading
 import time
@@ -14,8 +15,7 @@ from typing import Any, Final, cast
 
 import apsw
 
-from reme.errors import Unavailable
-from reme.index.rows import IndexDamaged
+from reme.index.rows import IndexDamaged, IndexUnavailable
 
 __all__ = ["Connections", "Row", "rows", "run", "run_many"]
 
@@ -103,11 +103,14 @@ class Connections:
                 self._give_back(db, inode)
 
     @contextmanager
-    def writing(self) -> Generator[apsw.Connection]:
+    def writing(self, guard: Callable[[], None] | None = None) -> Generator[apsw.Connection]:
         """The writing connection, inside a transaction that is committed unless the block fails.
 
+        Args:
+            guard: Called when nobody else can write any more; raises where this writer may not.
+
         Raises:
-            Unavailable: If another process writes for longer than the time-out.
+            IndexUnavailable: If another process writes for longer than the time-out.
         """
         with self._lock, self._guarded():
             self._reopen_if_replaced()
@@ -115,6 +118,8 @@ class Connections:
             self._writer = db
             run(db, "BEGIN IMMEDIATE")
             try:
+                if guard is not None:
+                    guard()
                 yield db
             except BaseException:
                 with contextlib.suppress(apsw.Error):
@@ -197,7 +202,7 @@ class Connections:
     def _borrow(self) -> tuple[apsw.Connection, int]:
         with self._lock:
             if self._closed:
-                raise Unavailable("the index is closed")
+                raise IndexUnavailable("the index is closed")
             self._reopen_if_replaced()
             return (self._idle.pop() if self._idle else self._connect_reader()), self._inode
 
@@ -235,12 +240,19 @@ class Connections:
             self.start_over(f"damaged: {error}")
             raise IndexDamaged("the index was damaged; it is being built anew from the files") from error
         except (apsw.BusyError, apsw.LockedError) as error:
-            raise Unavailable("the index is being written by another process", hint="Try again in a moment.") from error
+            message = "the index is being written by another process"
+            raise IndexUnavailable(message, hint="Try again in a moment.") from error
         except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
             raise _unusable(self.path, error) from error
 
 
-def _unusable(path: Path, error: Exception) -> Unavailable:
-    return Unavailable(
+def _unusable(path: Path, error: Exception) -> IndexUnavailable:
+    full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
+    if full:
+        return IndexUnavailable(
+            f"the index {path} cannot be written: the disk is full",
+            hint="Free some space; what is missing is taken in then.",
+        )
+    return IndexUnavailable(
         f"the index {path} cannot be used: {error}", hint="It can be deleted at any time; reme reindex makes it anew."
     )

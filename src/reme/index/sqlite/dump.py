@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import apsw
 
-from reme.index.sqlite.connections import rows, run
+from reme.index.sqlite.connections import rows
+from reme.index.sqlite.postings import living
 from reme.index.sqlite.schema import CHUNK_BITS
 
 __all__ = ["dump"]
@@ -15,8 +16,8 @@ _PLACE: Final = (1 << CHUNK_BITS) - 1
 _QUERIES: Final = {
     "files": """SELECT path, folded, base, layer, format, size, mtime_ns, inode, revision, counts, chunks, date, name,
         description, properties FROM files ORDER BY path""",
-    "chunks": f"""SELECT f.path, c.id & {_PLACE}, length, speaker, c.date, line, end_line, start, end,
-        trail, hash, tokens, text FROM chunks c JOIN texts USING (id) JOIN files f ON f.id = c.id >> {CHUNK_BITS}
+    "chunks": f"""SELECT f.path, c.id & {_PLACE}, speaker, c.date, line, end_line, start, end,
+        trail, hash, text FROM chunks c JOIN texts USING (id) JOIN files f ON f.id = c.id >> {CHUNK_BITS}
         ORDER BY 1, 2""",
     "links": """SELECT s.path, l.place, l.kind, l.raw, l.anchor, l.alias, l.predicate, l.line, l.origin, l.key,
         l.counts, t.path FROM links l JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target
@@ -33,13 +34,14 @@ _QUERIES: Final = {
         UNION ALL SELECT 'vectors', count(*) FROM embedded WHERE place NOT IN (SELECT place FROM vectors)
         UNION ALL SELECT 'links', count(*) FROM links WHERE source NOT IN (SELECT id FROM files)
         UNION ALL SELECT 'targets', count(*) FROM links WHERE target NOT IN (SELECT id FROM files)""",
-    "frequencies": "SELECT term, doc, cnt FROM terms ORDER BY 1",
-    "keywords": f"""SELECT v.term, f.path, v.doc & {_PLACE}, v.col, v.offset
-        FROM temp.occurrences v LEFT JOIN files f ON f.id = v.doc >> {CHUNK_BITS} ORDER BY 1, 2, 3, 4, 5""",
 }
 
 
 def dump(db: apsw.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """Every table in a canonical form."""
-    run(db, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.occurrences USING fts5vocab(main, keywords, 'instance')")
-    return {name: rows(db, sql) for name, sql in _QUERIES.items()}
+    found = {name: rows(db, sql) for name, sql in _QUERIES.items()}
+    paths: dict[int, str] = dict(rows(db, "SELECT id, path FROM files"))
+    keywords = [
+        (term, paths.get(key >> CHUNK_BITS), key & _PLACE, counts, length) for term, key, counts, length in living(db)
+    ]
+    return {**found, "keywords": sorted(keywords, key=str)}

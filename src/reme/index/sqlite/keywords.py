@@ -1,76 +1,66 @@
-"""Keywords: which chunks hold which terms.
+"""Keywords: which chunks answer to which terms, and what stands around them.
 
-Owns the FTS5 query, which is made of quoted tokens only: no text of a user is ever syntax.
+Owns the choice among the matches of what a filter wants. Knows nothing of how postings are kept.
 """
 
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import apsw
 
-from reme.index.rows import ChunkKey, ChunkTokens, Filter, StoredChunk
+from reme.index.rows import ANY, ChunkKey, ChunkPlace, Filter, StoredChunk
 from reme.index.sqlite.connections import rows
 from reme.index.sqlite.notes import condition
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["around", "candidates", "chunks", "frequencies", "plan"]
+__all__ = ["around", "best", "chunks", "plan"]
+
+_FIRST_LOOK: Final = 4
 
 
-def frequencies(db: apsw.Connection, terms: Iterable[str]) -> dict[str, int]:
-    """In how many chunks each term stands."""
-    found: dict[str, int] = {}
-    for term in terms:
-        row = rows(db, "SELECT doc FROM terms WHERE term = ?", (term,))
-        found[term] = row[0][0] if row else 0
-    return found
+def best(db: apsw.Connection, scores: Mapping[ChunkKey, float], wanted: Filter, limit: int) -> list[ChunkKey]:
+    """The best of scored chunks among those wanted, best first, ties by id.
+
+    Every match may be looked at, but few are where most are wanted.
+    """
+    if wanted == ANY:
+        return _top(scores, limit)
+    sql, values = plan(wanted)
+    size = _FIRST_LOOK * limit
+    ranked = _top(scores, size)
+    found: list[ChunkKey] = []
+    while ranked and len(found) < limit:
+        fitting = {row[0] for row in rows(db, sql, {**values, "keys": json.dumps(ranked)})}
+        found += [key for key in ranked if key in fitting]
+        ranked = _top(scores, len(scores))[size:] if size < len(scores) else []
+        size = len(scores)
+    return found[:limit]
 
 
-def plan(terms: Sequence[str], wanted: Filter) -> tuple[str, dict[str, Any]]:
-    """The candidates' query: the matches outside, every filter inside, so that each match is looked at once."""
+def _top(scores: Mapping[ChunkKey, float], limit: int) -> list[ChunkKey]:
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:limit]
+
+
+def plan(wanted: Filter) -> tuple[str, dict[str, Any]]:
+    """The question which of some chunks a filter wants: each is looked up by its id, none is searched for."""
     dated = wanted.start_date is not None or wanted.end_date is not None
     where, values = condition(wanted, turns=dated)
-    joins = f" CROSS JOIN files f ON f.id = k.rowid >> {CHUNK_BITS}" if where else ""
-    joins += " CROSS JOIN chunks c ON c.id = k.rowid" if where and dated else ""
-    matched = "keywords MATCH :match AND rank MATCH :rank"
-    sql = f"""SELECT k.rowid FROM keywords k{joins} WHERE {matched}{" AND " + where if where else ""}
-    ORDER BY k.rank LIMIT :limit"""
-    return sql, {**values, "match": " OR ".join(f'"{term}"' for term in terms)}
+    turns = " CROSS JOIN chunks c ON c.id = j.value" if dated else ""
+    sql = f"""SELECT j.value FROM json_each(:keys) j CROSS JOIN files f ON f.id = j.value >> {CHUNK_BITS}{turns}
+    WHERE {where or "1"}"""
+    return sql, values
 
 
-def candidates(
-    db: apsw.Connection, terms: Sequence[str], wanted: Filter, limit: int, weights: Sequence[float]
-) -> list[ChunkKey]:
-    """The best matches by FTS5's own ranking, among those wanted."""
-    if not terms:
-        return []
-    sql, values = plan(terms, wanted)
-    values |= {"limit": limit, "rank": f"bm25({', '.join(str(float(weight)) for weight in weights)})"}
-    return [row[0] for row in rows(db, sql, values)]
-
-
-def around(
-    db: apsw.Connection, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None
-) -> list[ChunkTokens]:
+def around(db: apsw.Connection, keys: Iterable[ChunkKey], distance: int) -> list[ChunkPlace]:
     """These chunks and their neighbours in the same file."""
-    reach = {key + step for key in keys for step in range(-distance, distance + 1)}
-    read = reach if among is None else reach.intersection(among).union(keys)
-    sql = "FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value"
-    found = rows(db, f"SELECT c.id, c.length, c.tokens, c.speaker, c.date {sql}", (_array(read),))
-    if len(read) < len(reach):
-        found += rows(db, f"SELECT c.id, c.length, '', c.speaker, c.date {sql}", (_array(reach - read),))
-        found.sort()
+    sql = """SELECT DISTINCT c.id, c.speaker, c.date FROM json_each(:keys) j
+    CROSS JOIN chunks c ON c.id BETWEEN j.value - :distance AND j.value + :distance ORDER BY c.id"""
+    found = rows(db, sql, {"keys": json.dumps(list(keys)), "distance": distance})
     low = (1 << CHUNK_BITS) - 1
-    return [
-        ChunkTokens(key, key >> CHUNK_BITS, key & low, length, tokens, speaker, date)
-        for key, length, tokens, speaker, date in found
-    ]
-
-
-def _array(keys: Iterable[ChunkKey]) -> str:
-    return json.dumps(sorted(keys))
+    return [ChunkPlace(key, key >> CHUNK_BITS, key & low, speaker, date) for key, speaker, date in found]
 
 
 def chunks(db: apsw.Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:

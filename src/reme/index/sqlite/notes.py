@@ -19,6 +19,7 @@ from reme.revision import Revision
 
 __all__ = [
     "condition",
+    "densities",
     "folder_exists",
     "indexed",
     "notes",
@@ -66,8 +67,11 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
         nested = f"t.folded >= {low} AND t.folded < {high}"
         terms.append(f"EXISTS (SELECT 1 FROM tags t WHERE t.file = f.id AND (t.folded = {exact} OR ({nested})))")
     for key, value in wanted.where.items():
-        pair = f"w.key = {bind(fold(key.strip()))} AND w.value = {bind(fold(value.strip()))}"
-        terms.append(f"EXISTS (SELECT 1 FROM fields w WHERE w.file = f.id AND {pair})")
+        given = f"SELECT 1 FROM fields w WHERE w.file = f.id AND w.key = {bind(fold(key.strip()))} AND w.value"
+        if value is None:
+            terms.append(f"f.format = 'note' AND NOT EXISTS ({given} <> '')")
+        else:
+            terms.append(f"EXISTS ({given} = {bind(fold(value.strip()))})")
     day = "coalesce(c.date, f.date)" if turns else "f.date"
     for operator, date, instant in ((">=", wanted.start_date, wanted.start_ns), ("<=", wanted.end_date, wanted.end_ns)):
         if date is not None:
@@ -148,6 +152,13 @@ def tags(db: apsw.Connection) -> list[tuple[str, int]]:
     """Tags with the number of files that have them."""
     found = rows(db, "SELECT min(tag), count(*) FROM tags GROUP BY folded ORDER BY folded")
     return [(tag, count) for tag, count in found]
+
+
+def densities(db: apsw.Connection, folder: str) -> dict[str, int]:
+    """How many notes lie directly in each folder at or below this one, by folder."""
+    sql = """SELECT rtrim(rtrim(path, replace(path, '/', '')), '/') AS parent, count(*) FROM files
+    WHERE path > ? AND path < ? AND format = 'note' GROUP BY parent ORDER BY parent"""
+    return dict(rows(db, sql, (f"{folder}/", f"{folder}0")))
 
 
 def folder_exists(db: apsw.Connection, path: str) -> bool:

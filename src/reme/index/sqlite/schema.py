@@ -5,39 +5,43 @@ ids, and the neighbours of a chunk are found without looking anything up. What r
 what is shown of them, so that it lies close together.
 """
 
-# ruff: noqa: S608  (only constants and placeholders are put into statements)
-
 from dataclasses import asdict
 from typing import Final
 
 from reme.index.rows import IndexSettings
-from reme.index.tokens import INNER_PUNCTUATION, Tokenizer
+from reme.index.tokens import Tokenizer
 from reme.vault import Layout
 
-__all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "identity"]
+__all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "VERSION", "identity"]
 
-VERSION: Final = 3
+VERSION: Final = 5
 CHUNK_BITS: Final = 24
-_FTS_BUFFER_BYTES: Final = 8_388_608
 
-SCHEMA: Final = f"""
+SCHEMA: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT NOT NULL, base TEXT NOT NULL, layer TEXT NOT NULL,
   format TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
-  revision TEXT NOT NULL, counts INTEGER NOT NULL, chunks INTEGER NOT NULL, date TEXT, name TEXT NOT NULL,
-  description TEXT NOT NULL,  properties TEXT NOT NULL);
+  ctime_ns INTEGER NOT NULL, revision TEXT NOT NULL, counts INTEGER NOT NULL, chunks INTEGER NOT NULL, date TEXT,
+  name TEXT NOT NULL, description TEXT NOT NULL, properties TEXT NOT NULL);
 CREATE INDEX files_folded ON files(folded);
 CREATE INDEX files_base ON files(base);
 CREATE INDEX files_layer ON files(layer);
-CREATE TABLE chunks(
-  id INTEGER PRIMARY KEY, length INTEGER NOT NULL, speaker TEXT, date TEXT, tokens TEXT NOT NULL);
+CREATE INDEX files_document ON files(mtime_ns) WHERE format = 'document';
+CREATE TABLE chunks(id INTEGER PRIMARY KEY, speaker TEXT, date TEXT);
 CREATE TABLE texts(
   id INTEGER PRIMARY KEY, line INTEGER NOT NULL, end_line INTEGER NOT NULL, start INTEGER NOT NULL,
   end INTEGER NOT NULL, trail TEXT NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL);
-CREATE VIRTUAL TABLE keywords USING fts5(
-  name, labels, headings, body, content='', contentless_delete=1, tokenize="ascii tokenchars '{INNER_PUNCTUATION}'");
-CREATE VIRTUAL TABLE terms USING fts5vocab(keywords, 'row');
+CREATE INDEX texts_empty ON texts(id) WHERE end = start;
+CREATE TABLE segments(id INTEGER PRIMARY KEY, keys BLOB NOT NULL, lengths BLOB NOT NULL);
+CREATE TABLE postings(
+  segment INTEGER NOT NULL, term TEXT NOT NULL, places BLOB NOT NULL, PRIMARY KEY(segment, term)) WITHOUT ROWID;
+CREATE TABLE dead(segment INTEGER NOT NULL, first INTEGER NOT NULL, chunks INTEGER NOT NULL);
+CREATE INDEX dead_segment ON dead(segment, chunks);
+CREATE TABLE placed(
+  file INTEGER NOT NULL, position INTEGER NOT NULL, segment INTEGER NOT NULL, first INTEGER NOT NULL,
+  chunks INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY(file, position)) WITHOUT ROWID;
+CREATE INDEX placed_segment ON placed(segment);
 CREATE TABLE embedded(chunk INTEGER PRIMARY KEY, place INTEGER);
 CREATE INDEX embedded_place ON embedded(place);
 CREATE TABLE links(
@@ -56,8 +60,7 @@ CREATE TABLE fields(
 CREATE TABLE problems(file INTEGER NOT NULL, rule TEXT NOT NULL, message TEXT NOT NULL, line INTEGER NOT NULL);
 CREATE INDEX problems_file ON problems(file);
 CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
-INSERT INTO keywords(keywords, rank) VALUES ('hashsize', {_FTS_BUFFER_BYTES});
-INSERT INTO meta VALUES ('position', 0), ('chunks', 0), ('length', 0), ('unsettled', 0);
+INSERT INTO meta VALUES ('position', 0), ('segments', 0), ('chunks', 0), ('length', 0), ('unsettled', 0);
 """
 
 VECTORS: Final = """
@@ -65,12 +68,18 @@ CREATE TABLE IF NOT EXISTS model(name TEXT NOT NULL, dim INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors(place INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS blocks(
   id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, scales BLOB NOT NULL, rows BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS documents(
+  revision TEXT PRIMARY KEY, made_by TEXT NOT NULL, parts BLOB NOT NULL, problem TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS renames(old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID;
 """
-"""Vectors by the hash of what they are of: they cost much to make, and outlive the rows that they are of."""
+"""What outlives the rows: vectors by the hash of what they are of and the text of documents by the hash of these, which
+cost much to make; and renames, which are not seen again."""
 
 DROP: Final = (
-    "terms",
-    "keywords",
+    "segments",
+    "postings",
+    "dead",
+    "placed",
     "meta",
     "files",
     "chunks",

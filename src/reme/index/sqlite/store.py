@@ -1,17 +1,20 @@
 """The SQLite index: the port, put together from connections and queries."""
 
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 
+from reme.index.renames import Renames
 from reme.index.rows import (
     ANY,
+    Bm25,
     ChunkKey,
-    ChunkTokens,
+    ChunkPlace,
     Direction,
     Edge,
     FileProblem,
@@ -19,6 +22,7 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
+    Matches,
     Neighbour,
     Stamp,
     Standing,
@@ -26,14 +30,16 @@ from reme.index.rows import (
     Step,
     StoredChunk,
     Unembedded,
+    WaitingDocument,
 )
 from reme.index.sqlite import graph, keywords
 from reme.index.sqlite import notes as files
-from reme.index.sqlite.connections import Connections, rows, run
+from reme.index.sqlite.connections import Connections, Row, rows, run, run_many
 from reme.index.sqlite.dump import dump
 from reme.index.sqlite.names import StoredNames, resolve_all
-from reme.index.sqlite.schema import DROP, SCHEMA, VECTORS, identity
-from reme.index.sqlite.writer import SqliteWriter, merge_segments
+from reme.index.sqlite.postings import Segments, relevance, scores, tidy
+from reme.index.sqlite.schema import DROP, SCHEMA, VECTORS, VERSION, identity
+from reme.index.sqlite.writer import SqliteWriter
 from reme.index.tokens import Tokenizer
 from reme.markdown import Names
 from reme.paths import VaultPath
@@ -59,16 +65,24 @@ class SqliteIndex:
     def __init__(self, path: Path, layout: Layout, settings: IndexSettings, timeout: float) -> None:
         self.layout = layout
         self.settings = settings
+        self._guard: Callable[[], None] | None = None
         self._identity = identity(layout, settings)
         self._tokenizer = Tokenizer()
         self._tokenizing = threading.Lock()
         self._known: tuple[int, dict[str, int]] = (-1, {})
+        self._segments = Segments(-1)
         self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
     def close(self) -> None:
         """Give everything back. Idempotent."""
         self._connections.close()
+
+    def guarded(self, guard: Callable[[], None]) -> "SqliteIndex":
+        """The same index, which asks the guard in each write transaction."""
+        made = copy(self)
+        made._guard = guard
+        return made
 
     @contextmanager
     def snapshot(self) -> Generator[None]:
@@ -88,15 +102,16 @@ class SqliteIndex:
 
     def _empty(self, db: apsw.Connection) -> None:
         """Make the tables anew; positions go on from where they were, so that nothing old passes for current."""
-        reached = 0
+        reached: list[Row] = []
         if rows(db, "SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
-            reached = sum(row[0] for row in rows(db, "SELECT value FROM meta WHERE key = 'position'")) + 1
+            reached = rows(db, "SELECT value + 1, key FROM meta WHERE key IN ('position', 'segments')")
         for table in DROP:
             run(db, f"DROP TABLE IF EXISTS {table}")
         run(db, SCHEMA)
         run(db, VECTORS)
+        run(db, "DELETE FROM documents WHERE problem != ''")
         run(db, "INSERT INTO meta VALUES ('identity', ?)", (self._identity,))
-        run(db, "UPDATE meta SET value = ? WHERE key = 'position'", (reached,))
+        run_many(db, "UPDATE meta SET value = ? WHERE key = ?", reached)
 
     # Files
 
@@ -120,6 +135,11 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return files.tags(db)
 
+    def densities(self, folder: str) -> dict[str, int]:
+        """How many notes lie directly in each folder at or below this one."""
+        with self._connections.reading() as db:
+            return files.densities(db, folder)
+
     def has_folder(self, path: str) -> bool:
         """Whether any indexed file is at or below a path, or matches a glob."""
         with self._connections.reading() as db:
@@ -137,6 +157,11 @@ class SqliteIndex:
                 (path, reason) for path, reason in rows(db, "SELECT path, reason FROM skipped ORDER BY path, reason")
             ]
 
+    def position(self) -> int:
+        """Grows with every applied batch."""
+        with self._connections.reading() as db:
+            return self._meta(db, "position")
+
     def status(self) -> Status:
         """Counts and state."""
         with self._connections.reading() as db:
@@ -144,16 +169,23 @@ class SqliteIndex:
             links, open_ends = rows(
                 db, "SELECT count(*), coalesce(sum(target IS NULL), 0) FROM links WHERE kind != 'image'"
             )[0]
+            chunks = self._meta(db, "chunks")
+            empty, embedded = rows(
+                db, "SELECT (SELECT count(*) FROM texts WHERE end = start), (SELECT count(*) FROM embedded)"
+            )[0]
             return Status(
                 position=self._meta(db, "position"),
                 files=known,
                 notes=in_notes,
-                chunks=self._meta(db, "chunks"),
+                chunks=chunks,
                 links=links,
                 unresolved=open_ends,
                 problems=rows(db, "SELECT count(*) FROM problems")[0][0],
-                embedded=rows(db, "SELECT count(*) FROM embedded")[0][0],
+                embedded=embedded,
+                unembedded=chunks - empty - embedded,
                 model=(self._model(db) or ("", 0))[0],
+                schema=VERSION,
+                tokenizer=Tokenizer.fingerprint(),
                 bytes=rows(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
                 rebuilt=self._connections.rebuilt,
             )
@@ -226,29 +258,39 @@ class SqliteIndex:
     def statistics(self, terms: Iterable[str]) -> KeywordStatistics:
         """How common the terms are."""
         with self._connections.reading() as db:
-            position = self._meta(db, "position")
-            if self._known[0] != position:
-                self._known = (position, {})
+            segments = self._current(db)
+            if self._known[0] != segments.position:
+                self._known = (segments.position, {})
             known = self._known[1]
             wanted = list(terms)
-            known.update(keywords.frequencies(db, (term for term in wanted if term not in known)))
-            chunks = self._meta(db, "chunks")
-            mean = self._meta(db, "length") / chunks if chunks else 0.0
-            return KeywordStatistics(chunks, mean, {term: known[term] for term in wanted})
+            known.update(segments.frequencies(db, (term for term in wanted if term not in known)))
+            return KeywordStatistics(self._meta(db, "chunks"), {term: known[term] for term in wanted})
 
-    def candidates(
-        self, terms: Sequence[str], wanted: Filter, limit: int, weights: tuple[float, float, float, float]
-    ) -> list[ChunkKey]:
-        """The chunks that answer best to any of the terms."""
+    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> Matches:
+        """The chunks that hold any of the terms."""
         with self._connections.reading() as db:
-            return keywords.candidates(db, terms, files.simplified(db, wanted), limit, weights)
+            found = scores(db, self._current(db), weights, bm25)
+            return Matches(keywords.best(db, found, files.simplified(db, wanted), limit), found)
 
-    def around(
-        self, keys: Sequence[ChunkKey], distance: int, among: Sequence[ChunkKey] | None = None
-    ) -> list[ChunkTokens]:
+    def relevance(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
+        """BM25 of these chunks."""
+        with self._connections.reading() as db:
+            return relevance(db, self._current(db), weights, bm25, keys)
+
+    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkPlace]:
         """These chunks and their neighbours."""
         with self._connections.reading() as db:
-            return keywords.around(db, keys, distance, among)
+            return keywords.around(db, keys, distance)
+
+    def _current(self, db: apsw.Connection) -> Segments:
+        """The segments in the state that this reader sees."""
+        position = self._meta(db, "position")
+        segments = self._segments
+        if segments.position != position:
+            chunks = self._meta(db, "chunks")
+            mean_length = self._meta(db, "length") / chunks if chunks else 0.0
+            segments = self._segments = Segments.read(db, position, mean_length, segments)
+        return segments
 
     def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
         """How the files stand that chunks belong to."""
@@ -271,7 +313,7 @@ class SqliteIndex:
         """Forget all vectors unless they are of this embedder."""
         if self.model() == (name, dim):
             return
-        with self._connections.writing() as db:
+        with self._connections.writing(self._guard) as db:
             for table in ("model", "vectors", "blocks", "embedded"):
                 run(db, f"DELETE FROM {table}")  # noqa: S608
             run(db, "INSERT INTO model VALUES (?,?)", (name, dim))
@@ -294,7 +336,7 @@ class SqliteIndex:
         """Give chunks their vectors."""
         from reme.index.sqlite.vectors import put_vectors
 
-        with self._connections.writing() as db:
+        with self._connections.writing(self._guard) as db:
             put_vectors(db, vectors)
 
     def nearest(self, vector: bytes, wanted: Filter, limit: int) -> list[ChunkKey]:
@@ -313,20 +355,52 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return vectors.cosines(db, vector, keys)
 
+    # Renames
+
+    def keep_renames(self, renamed: Renames) -> None:
+        """Remember that files have other paths now."""
+        with self._connections.writing(self._guard) as db:
+            for old, new in renamed:
+                run(db, "UPDATE renames SET new = ? WHERE new = ?", (new, old))
+                run(db, "INSERT OR REPLACE INTO renames VALUES (?,?)", (old, new))
+            run(
+                db,
+                """DELETE FROM renames WHERE old = new OR new NOT IN (SELECT path FROM files)
+                OR old IN (SELECT path FROM files)""",
+            )
+
+    def renames(self) -> dict[VaultPath, VaultPath]:
+        """Old and present path of files that have another one now."""
+        sql = """SELECT old, new FROM renames JOIN files ON path = new
+        WHERE old NOT IN (SELECT path FROM files) ORDER BY old"""
+        with self._connections.reading() as db:
+            return {VaultPath(old): VaultPath(new) for old, new in rows(db, sql)}
+
+    # Documents
+
+    def waiting_documents(self, made_by: str) -> list[WaitingDocument]:
+        """The documents whose text this converter has not taken out, that of the newest file first."""
+        sql = """SELECT path, revision FROM files WHERE format = 'document' AND size <= ? AND revision NOT IN
+        (SELECT revision FROM documents WHERE made_by = ?) ORDER BY mtime_ns DESC, path"""
+        with self._connections.reading() as db:
+            found = rows(db, sql, (self.settings.max_bytes, made_by))
+            return [WaitingDocument(VaultPath(path), Revision(revision)) for path, revision in found]
+
     # Changes
 
     def stamps(self) -> dict[VaultPath, Stamp]:
         """What it has seen of every file."""
         with self._connections.reading() as db:
-            found = rows(db, "SELECT path, size, mtime_ns, inode, revision FROM files")
+            found = rows(db, "SELECT path, size, mtime_ns, inode, revision, ctime_ns FROM files")
             return {
-                VaultPath(path): Stamp(size, mtime, inode, Revision(rev)) for path, size, mtime, inode, rev in found
+                VaultPath(path): Stamp(size, mtime, inode, Revision(rev), ctime)
+                for path, size, mtime, inode, rev, ctime in found
             }
 
     @contextmanager
     def writing(self, *, settle: bool) -> Generator[SqliteWriter]:
         """A batch of changes."""
-        with self._connections.writing() as db:
+        with self._connections.writing(self._guard) as db:
             writer = SqliteWriter(db)
             yield writer
             writer.finish(settle=settle)
@@ -336,15 +410,15 @@ class SqliteIndex:
         with self._connections.reading() as db:
             if not self._meta(db, "unsettled"):
                 return
-        with self._connections.writing() as db:
+        with self._connections.writing(self._guard) as db:
             resolve_all(db)
-            merge_segments(db, True)
+            tidy(db)
             run(db, "UPDATE meta SET value = 0 WHERE key = 'unsettled'")
             run(db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
 
     def clear(self) -> None:
         """Forget everything but the vectors, which are kept by what they are of."""
-        with self._connections.writing() as db:
+        with self._connections.writing(self._guard) as db:
             self._empty(db)
 
     @staticmethod

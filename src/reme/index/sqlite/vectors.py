@@ -31,12 +31,16 @@ _SPARE: Final = 1_000
 _WIDER: Final = 4
 _RESCORED: Final = 50
 _BATCH: Final = 500
+_HUGE: Final = 2_000
 
 
 def unembedded(db: apsw.Connection) -> list[ChunkKey]:
-    """Chunks with text and without a vector, newest file first."""
-    sql = f"""SELECT t.id FROM texts t JOIN files f ON f.id = t.id >> {CHUNK_BITS}
-    WHERE t.end > t.start AND t.id NOT IN (SELECT chunk FROM embedded) ORDER BY f.mtime_ns DESC, t.id"""
+    """Chunks with text and without a vector: newest file first, but huge files last."""
+    sql = f"""WITH had(file, chunks) AS (SELECT chunk >> {CHUNK_BITS}, count(*) FROM embedded GROUP BY 1)
+    SELECT t.id FROM files f LEFT JOIN had ON had.file = f.id
+    CROSS JOIN texts t ON t.id >= f.id << {CHUNK_BITS} AND t.id < (f.id + 1) << {CHUNK_BITS}
+    WHERE f.chunks > coalesce(had.chunks, 0) AND t.end > t.start AND t.id NOT IN (SELECT chunk FROM embedded)
+    ORDER BY f.chunks > {_HUGE}, f.mtime_ns DESC, t.id"""
     return [row[0] for row in rows(db, sql)]
 
 

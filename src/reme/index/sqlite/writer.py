@@ -11,28 +11,29 @@ from typing import Any, Final
 
 import apsw
 
-from reme.index.rows import Entry, Stamp
+from reme.errors import InvalidInput
+from reme.index.rows import ChunkEntry, Entry, Stamp, Taken
 from reme.index.sqlite.connections import rows, run, run_many
 from reme.index.sqlite.names import link_key, path_keys, resolve_some
+from reme.index.sqlite.postings import SegmentWriter, bury, tidy
 from reme.index.sqlite.schema import CHUNK_BITS
 from reme.paths import VaultPath, basename, fold
 from reme.revision import Revision
 
-__all__ = ["SqliteWriter", "merge_segments"]
+__all__ = ["SqliteWriter"]
 
 _INSERTS: Final = {
-    "files": "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "chunks": "INSERT INTO chunks VALUES (?,?,?,?,?)",
+    "files": "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "chunks": "INSERT INTO chunks VALUES (?,?,?)",
     "texts": "INSERT INTO texts VALUES (?,?,?,?,?,?,?,?)",
     "embedded": "INSERT INTO embedded SELECT ?, place FROM vectors WHERE hash = ?",
-    "keywords": "INSERT INTO keywords(rowid, name, labels, headings, body) VALUES (?,?,?,?,?)",
+    "placed": "INSERT INTO placed VALUES (?,?,?,?,?,?)",
     "links": "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)",
     "aliases": "INSERT OR IGNORE INTO aliases VALUES (?,?)",
     "tags": "INSERT OR IGNORE INTO tags VALUES (?,?,?)",
     "fields": "INSERT OR IGNORE INTO fields VALUES (?,?,?)",
     "problems": "INSERT INTO problems VALUES (?,?,?,?)",
 }
-_MERGED_SEGMENTS: Final = 4
 _MOST_COLLECTED: Final = 2_000
 _OWNED: Final = (
     "links WHERE source",
@@ -43,17 +44,13 @@ _OWNED: Final = (
 )
 
 
-def merge_segments(db: apsw.Connection, wanted: bool) -> None:
-    """Whether each write of keywords also merges some of what is there: worth it but for a bulk load."""
-    run(db, "INSERT INTO keywords(keywords, rank) VALUES ('automerge', ?)", (_MERGED_SEGMENTS if wanted else 0,))
-
-
 class SqliteWriter:
     """Collects rows and writes them table by table; ``finish`` must be called before the transaction ends."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._pending: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
+        self._postings = SegmentWriter(db)
         self._ids: dict[VaultPath, int | None] = {}
         self._keys: set[str] = set()
         self._files: set[int] = set()
@@ -66,12 +63,14 @@ class SqliteWriter:
 
     def stamp(self, path: VaultPath) -> Stamp | None:
         """What the index has seen of a path."""
-        found = rows(self._db, "SELECT size, mtime_ns, inode, revision, id FROM files WHERE path = ?", (path,))
+        found = rows(
+            self._db, "SELECT size, mtime_ns, inode, revision, ctime_ns, id FROM files WHERE path = ?", (path,)
+        )
         if not found:
             self._ids[path] = None
             return None
-        size, mtime_ns, inode, revision, self._ids[path] = found[0]
-        return Stamp(size, mtime_ns, inode, Revision(revision))
+        size, mtime_ns, inode, revision, ctime_ns, self._ids[path] = found[0]
+        return Stamp(size, mtime_ns, inode, Revision(revision), ctime_ns)
 
     def put(self, entry: Entry) -> None:
         """Make the index hold this of a file."""
@@ -90,13 +89,35 @@ class SqliteWriter:
         if self._collected > _MOST_COLLECTED:
             self._write_pending()
 
+    def extend(self, path: VaultPath, chunks: Sequence[ChunkEntry]) -> None:
+        """Add further chunks of a file that was put in this batch."""
+        file = self._id(path)
+        if file is None or file not in self._files:
+            raise InvalidInput(f"{path} was not put in this batch")
+        self._write_pending()
+        place = int(rows(self._db, "SELECT chunks FROM files WHERE id = ?", (file,))[0][0])
+        self._add_chunks(file, place, chunks)
+        run(self._db, "UPDATE files SET chunks = ? WHERE id = ?", (place + len(chunks), file))
+        self._write_pending()
+
+    def kept_text(self, revision: Revision, made_by: str) -> Taken | None:
+        """The text of a document of this content, if this converter has taken it out."""
+        sql = "SELECT made_by, parts, problem FROM documents WHERE revision = ? AND made_by = ?"
+        found = rows(self._db, sql, (revision, made_by))
+        return Taken(*found[0]) if found else None
+
+    def keep_text(self, revision: Revision, taken: Taken) -> None:
+        """Keep the text of a document of this content."""
+        sql = "INSERT OR REPLACE INTO documents VALUES (?,?,?,?)"
+        run(self._db, sql, (revision, taken.made_by, taken.parts, taken.problem))
+
     def touch(self, path: VaultPath, stamp: Stamp) -> None:
         """Note that a file has new times but the same bytes."""
         self._changed = True
         run(
             self._db,
-            "UPDATE files SET size = ?, mtime_ns = ?, inode = ? WHERE path = ?",
-            (stamp.size, stamp.mtime_ns, stamp.inode, path),
+            "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ? WHERE path = ?",
+            (stamp.size, stamp.mtime_ns, stamp.inode, stamp.ctime_ns, path),
         )
 
     def remove(self, path: VaultPath) -> None:
@@ -122,11 +143,12 @@ class SqliteWriter:
         if not self._changed:
             return
         self._write_pending()
+        self._postings.write()
         if settle:
             resolve_some(self._db, self._keys, self._files)
+            tidy(self._db)
         else:
             run(self._db, "UPDATE meta SET value = 1 WHERE key = 'unsettled'")
-            merge_segments(self._db, False)
         run(self._db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
         run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'chunks'", (self._chunks,))
         run(self._db, "UPDATE meta SET value = value + ? WHERE key = 'length'", (self._length,))
@@ -145,12 +167,9 @@ class SqliteWriter:
     def _forget_contents(self, file: int) -> set[str]:
         """Drop what a file's row owns; returns the aliases that it had."""
         low, high = file << CHUNK_BITS, (file + 1) << CHUNK_BITS
-        chunks, length = rows(
-            self._db, "SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE id >= ? AND id < ?", (low, high)
-        )[0]
+        chunks, length = bury(self._db, file)
         self._chunks -= chunks
         self._length -= length
-        run(self._db, "DELETE FROM keywords WHERE rowid >= ? AND rowid < ?", (low, high))
         run(self._db, "DELETE FROM chunks WHERE id >= ? AND id < ?", (low, high))
         run(self._db, "DELETE FROM texts WHERE id >= ? AND id < ?", (low, high))
         run(self._db, "DELETE FROM embedded WHERE chunk >= ? AND chunk < ?", (low, high))
@@ -162,19 +181,8 @@ class SqliteWriter:
     def _add_contents(self, file: int, entry: Entry) -> None:
         pending = self._pending
         pending["files"].append(_file_row(file, entry))
-        first = file << CHUNK_BITS
-        for key, chunk in enumerate(entry.chunks, first):
-            pending["keywords"].append((key, *chunk.tokens))
-            pending["chunks"].append((key, chunk.length, chunk.speaker, chunk.date, "\n".join(chunk.tokens)))
-            trail = json.dumps(chunk.trail, ensure_ascii=False) if chunk.trail else "[]"
-            pending["texts"].append(
-                (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.text)
-            )
-            self._length += chunk.length
-        if self._has_vectors:
-            pending["embedded"].extend((key, chunk.hash) for key, chunk in enumerate(entry.chunks, first))
-        self._chunks += len(entry.chunks)
-        self._collected += len(entry.chunks) + len(entry.links)
+        self._add_chunks(file, 0, entry.chunks)
+        self._collected += len(entry.links)
         for place, link in enumerate(entry.links):
             counts = entry.counts and link.kind != "image"
             key = link_key(link.target)
@@ -198,6 +206,22 @@ class SqliteWriter:
         pending["fields"].extend((file, key, value) for key, value in entry.fields)
         pending["problems"].extend((file, *problem) for problem in entry.problems)
 
+    def _add_chunks(self, file: int, place: int, chunks: Sequence[ChunkEntry]) -> None:
+        pending = self._pending
+        pending["placed"] += self._postings.add(file, place, chunks)
+        first = (file << CHUNK_BITS) + place
+        for key, chunk in enumerate(chunks, first):
+            pending["chunks"].append((key, chunk.speaker, chunk.date))
+            trail = json.dumps(chunk.trail, ensure_ascii=False) if chunk.trail else "[]"
+            pending["texts"].append(
+                (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.text)
+            )
+            self._length += chunk.length
+        if self._has_vectors:
+            pending["embedded"].extend((key, chunk.hash) for key, chunk in enumerate(chunks, first))
+        self._chunks += len(chunks)
+        self._collected += len(chunks)
+
     def _write_pending(self) -> None:
         self._collected = 0
         for table, collected in self._pending.items():
@@ -218,6 +242,7 @@ def _file_row(file: int, entry: Entry) -> tuple[Any, ...]:
         stamp.size,
         stamp.mtime_ns,
         stamp.inode,
+        stamp.ctime_ns,
         stamp.revision,
         entry.counts,
         len(entry.chunks),

@@ -1,13 +1,15 @@
 """How far the index is behind the files, and waiting until it is not.
 
-Owns the comparison. Writes nothing and takes no lock: whoever keeps the index does so elsewhere.
+Owns the comparison. Writes nothing and takes no lock.
 """
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-from reme.index import Index, Stamp
+from reme.index.extract import converter
+from reme.index.port import Index
+from reme.index.rows import Stamp
 from reme.paths import VaultPath
 from reme.vault import Stat, Vault
 
@@ -27,15 +29,17 @@ def wait(
     index: Index,
     timeout: float,
     *,
+    meanwhile: Callable[[], object] = lambda: None,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> frozenset[VaultPath]:
-    """Wait until another process has projected what is on disk at this moment.
+    """Wait until what is on disk at this moment has been projected, documents with their text.
 
     Args:
         vault: The vault.
         index: Its index.
         timeout: Seconds to wait at most.
+        meanwhile: Called before each look: brings the index on, where no other process does.
         monotonic: Seconds that never go back.
         sleep: Waits so many seconds.
 
@@ -45,14 +49,24 @@ def wait(
     deadline = monotonic() + timeout
     left = _behind(vault, index)
     pause, position = _FIRST_PAUSE_S, -1
-    while left and monotonic() < deadline:
-        sleep(min(pause, max(0.0, deadline - monotonic())))
-        pause = min(pause * 2, _LONGEST_PAUSE_S)
-        if (now := index.status().position) != position:
+    while waiting := left.keys() or _unread(index):
+        meanwhile()
+        if (now := index.position()) != position:
             position, pause = now, _FIRST_PAUSE_S
             stamps = index.stamps()
             left = {path: stat for path, stat in left.items() if not _has_met(stamps.get(path), stat)}
-    return frozenset(left)
+            continue
+        if (rest := deadline - monotonic()) <= 0:
+            return frozenset(waiting)
+        sleep(min(pause, rest))
+        pause = min(pause * 2, _LONGEST_PAUSE_S)
+    return frozenset()
+
+
+def _unread(index: Index) -> set[VaultPath]:
+    """The documents whose text is still to be taken out, where that can be done."""
+    made_by = converter()
+    return {document.path for document in index.waiting_documents(made_by)} if made_by else set()
 
 
 def _behind(vault: Vault, index: Index) -> dict[VaultPath, Stat | None]:
