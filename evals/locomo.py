@@ -169,22 +169,24 @@ class Eval:
 
     def check_digest(self) -> None:
         """Every statement of a node is recorded in the ledger and stands word for word in the recorded line."""
-        taken: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        taken: dict[tuple[str, str], list[tuple[str, str, int, str]]] = {}
         for raw in self.shared.vault.read(self.shared.vault.layout.ledger).data.splitlines():
             entry = json.loads(raw)
             if entry["kind"] == "derived":
                 for said in entry["statements"]:
                     place = (entry["source"], entry["revision"], said["line"])
-                    taken.setdefault((entry["node"], said["text"]), []).append(place)
+                    taken.setdefault((entry["node"], said.get("stated", said["text"])), []).append(
+                        (*place, said["text"])
+                    )
         lines: set[tuple[str, int]] = set()
         for path, line in self.items("digest"):
             words = statement(line)
             places = taken.get((path, words), [])
-            if not places:
+            if not any(text == words for *_, text in places):
                 self.tally.wrong.append(f"{path}: not in the ledger: {line}")
-            for source, revision, number in places:
+            for source, revision, number, text in places:
                 cited = self.seen[revision].decode().splitlines()[number - 1]
-                if words not in cited or f"[[{source}]]" not in line:
+                if text not in cited or f"[[{source}]]" not in line:
                     self.tally.wrong.append(f"{path}: not in {source} line {number}: {line}")
                 elif match := CITED_LINE.search(cited):
                     lines.add((match[1], int(match[2])))

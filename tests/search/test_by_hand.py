@@ -51,7 +51,7 @@ def ten(place: Place, tmp_path: Path) -> Place:
         place.write(path, body + "\n")
         os.utime(place.root / path, (NOW.timestamp() - age * 86_400,) * 2)
     (tmp_path / "meta").mkdir()
-    signal = {"version": 1, "made_at": NOW.isoformat(), "communities": COMMUNITIES}
+    signal = {"version": 1, "computed_at": NOW.isoformat(), "communities": COMMUNITIES}
     (tmp_path / "meta" / "communities.json").write_text(json.dumps(signal))
     place.refresh()
     embed(place.index, Known())
@@ -101,7 +101,9 @@ def check(result: SearchResult, base: dict[str, float]) -> None:
 
 
 def test_context_with_both_legs(ten: Place, tmp_path: Path) -> None:
-    base = {path: 1.4 * (0.5 * coverage(path) + 0.5 * likeness(path)) for path in NOTES}
+    middle = sorted(map(likeness, NOTES))[(len(NOTES) - 1) // 2]
+    own = {path: 0.5 * coverage(path) + 0.5 * likeness(path) for path in NOTES}
+    base = {path: own[path] + 0.4 * (own[path] - 0.5 * min(likeness(path), middle)) for path in NOTES}
     check(ask(ten, tmp_path, CONTEXT, Known()), base)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reme.errors import InvalidInput, Refused
-from reme.search import MAX_LIMIT, SearchResult, SearchSettings, search
+from reme.errors import InvalidInput, NotFound, Refused
+from reme.search import MAX_LIMIT, SearchResult, SearchSettings, search, search_text
 from tests.index.place import NOW, Place
 
 PLAIN = SearchSettings()
@@ -78,7 +78,8 @@ def test_b19_a_filter_is_applied_before_the_cut(place: Place) -> None:
     assert paths(place, "zebra", paths=["h*/o*.md"], limit=5) == ["home/one.md"]
     assert paths(place, "zebra", tags=["O'Brien"], limit=5) == ["home/one.md"]
     assert paths(place, "zebra", tags=["o'brien", "#X"]) == ["home/one.md"]
-    assert paths(place, "zebra", tags=["' OR 1=1 --"]) == []
+    with pytest.raises(InvalidInput, match="no note has the tag"):
+        ask(place, "zebra", tags=["' OR 1=1 --"])
     assert paths(place, "zebra quiet", paths=["work/n7.md"]) == ["work/n7.md"]
     assert len(paths(place, "zebra", paths=["home", "work"], limit=5)) == 5
 
@@ -186,7 +187,7 @@ def test_unknown_scopes_are_refused(place: Place) -> None:
     with pytest.raises(InvalidInput, match="no layer 'diggest'") as caught:
         ask(place, "alpha", layers=["diggest"])
     assert "digest" in caught.value.hint
-    with pytest.raises(InvalidInput, match="nothing at 'nope'"):
+    with pytest.raises(NotFound, match="nothing at 'nope'"):
         ask(place, "alpha", paths=["nope"])
     with pytest.raises(Refused):
         ask(place, "alpha", paths=["../x"])
@@ -329,3 +330,47 @@ print([hit.path for hit in result.hits], result.legs["vector"])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "['a.md'] no embedder\n"
+
+
+def test_unknown_filters_name_the_nearest(place: Place) -> None:
+    place.write("digest/wiki/tea.md", "---\ntags: [drink/tea, 饮料]\n---\nalpha\n")
+    place.write("daily/2026-05-15/b.md", "alpha\n")
+    for options, near in (
+        ({"layers": ["diggest"]}, "The nearest: digest."),
+        ({"paths": ["digest/wik"]}, "digest/wiki"),
+        ({"paths": ["tea.md"]}, "digest/wiki/tea.md"),
+        ({"paths": ["notes/tea"]}, "digest/wiki/tea.md"),
+        ({"paths": ["daily/2026-05-16"]}, "daily/2026-05-15"),
+        ({"tags": ["drinks/tea"]}, "drink/tea"),
+        ({"tags": ["饮料水"]}, "饮料"),
+    ):
+        with pytest.raises(NotFound if "paths" in options else InvalidInput) as caught:
+            ask(place, "alpha", **options)
+        assert near in caught.value.hint
+    assert paths(place, "alpha", tags=["#Drink"]) == ["digest/wiki/tea.md"]
+    assert paths(place, "alpha", tags=["饮料", "drink/tea"]) == ["digest/wiki/tea.md"]
+    with pytest.raises(InvalidInput, match="no note has the tag"):
+        ask(place, "alpha", tags=["qzxv"])
+
+
+def test_a_hit_has_a_date_from_its_properties_its_path_or_its_time(place: Place) -> None:
+    place.write("daily/2026-05-14/a.md", "---\ndate: 2026-05-01\n---\nalpha\n")
+    place.write("daily/2026-05-14/b.md", "alpha\n")
+    place.write("c.md", "alpha\n")
+    os.utime(place.root / "c.md", (NOW.timestamp() - 86_400,) * 2)
+    dates = {hit.path: hit.date for hit in ask(place, "alpha").hits}
+    assert dates == {"daily/2026-05-14/a.md": "2026-05-01", "daily/2026-05-14/b.md": "2026-05-14", "c.md": "2026-05-19"}
+    found = {p: paths(place, "alpha", start_date=d, end_date=d) for p, d in dates.items()}
+    assert found == {path: [path] for path in dates}
+
+
+def test_the_origin_of_a_note_is_told(place: Place) -> None:
+    for name, origin in (("a", "person"), ("b", "web"), ("c", "Berlin"), ("d", "[1]")):
+        place.write(f"{name}.md", f"---\norigin: {origin}\n---\nalpha\n")
+    place.write("e.md", "alpha\n")
+    result = ask(place, "alpha")
+    told = {hit.path: hit.origin for hit in result.hits}
+    assert told == {"a.md": "person", "b.md": "web", "c.md": None, "d.md": None, "e.md": None}
+    lines = search_text(result).splitlines()
+    assert sum(line.endswith(" layer=0.90 origin=web]") for line in lines) == 1
+    assert sum(line.endswith(" layer=0.90]") for line in lines) == 3

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reme.search import SearchResult, SearchSettings, Signals, search, search_text
+from reme.search import SearchResult, SearchSettings, Signals, search, search_text, traverse
 from tests.index.place import NOW, Place
 
 PLAIN = SearchSettings(alpha=None, tau_days=None)
+ABSENT = {"communities": "absent", "archived": "absent", "access_log": "absent"}
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def signal(folder: Path, **changes: object) -> None:
     folder.mkdir(exist_ok=True)
     made = {
         "version": 1,
-        "made_at": NOW.isoformat(),
+        "computed_at": NOW.isoformat(),
         "communities": {"digest/wiki/a.md": 1, "digest/wiki/d.md": 1, "digest/wiki/e.md": 2},
     }
     (folder / "communities.json").write_text(json.dumps(made | changes))
@@ -42,7 +43,7 @@ def test_communities_of_the_best_are_preferred(place_with_notes: Place, tmp_path
     signal(tmp_path / "meta")
     result = ask(place_with_notes, Signals(tmp_path / "meta"))
     assert factors(result) == {"a": 1.2, "b": 1.0, "c": 1.0, "d": 1.2, "e": 1.0}
-    assert result.signals_freshness == {"communities": NOW.isoformat()}
+    assert result.signals_freshness == ABSENT | {"communities": NOW.isoformat()}
     assert "community=1.20" in search_text(result)
     best = result.hits[0]
     assert best.score == pytest.approx(best.evidence.base * 1.2)
@@ -51,13 +52,13 @@ def test_communities_of_the_best_are_preferred(place_with_notes: Place, tmp_path
 def test_absent_signals_switch_the_factor_off(place_with_notes: Place, tmp_path: Path) -> None:
     result = ask(place_with_notes, Signals(tmp_path / "nowhere"))
     assert set(factors(result).values()) == {None}
-    assert (result.signals_freshness, result.warnings) == ({"communities": "absent"}, ())
+    assert (result.signals_freshness, result.warnings) == (ABSENT, ())
     assert ask(place_with_notes, None).hits == result.hits
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"version": 2}, {"made_at": "yesterday"}, {"made_at": "2026-05-20T00:00:00"}, {"communities": [1]}],
+    [{"version": 2}, {"computed_at": "yesterday"}, {"computed_at": "2026-05-20T00:00:00"}, {"communities": [1]}],
 )
 def test_broken_foreign_and_new_signals_are_not_used(
     place_with_notes: Place, tmp_path: Path, changes: dict[str, object]
@@ -65,18 +66,19 @@ def test_broken_foreign_and_new_signals_are_not_used(
     signal(tmp_path / "meta", **changes)
     result = ask(place_with_notes, Signals(tmp_path / "meta"))
     assert set(factors(result).values()) == {None}
-    assert result.signals_freshness == {"communities": "unusable"}
+    assert result.signals_freshness == ABSENT | {"communities": "unusable"}
     assert len(result.warnings) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\0", "[" * 100_000])
 def test_what_is_no_json_is_not_used(place_with_notes: Place, tmp_path: Path, text: str) -> None:
     (tmp_path / "communities.json").write_text(text)
-    assert ask(place_with_notes, Signals(tmp_path)).signals_freshness == {"communities": "unusable"}
+    freshness = ask(place_with_notes, Signals(tmp_path)).signals_freshness
+    assert freshness == ABSENT | {"communities": "unusable"}
 
 
 def test_old_signals_are_used_with_a_warning(place_with_notes: Place, tmp_path: Path) -> None:
-    signal(tmp_path / "meta", made_at=(NOW - timedelta(days=15)).isoformat())
+    signal(tmp_path / "meta", computed_at=(NOW - timedelta(days=15)).isoformat())
     result = ask(place_with_notes, Signals(tmp_path / "meta"))
     assert factors(result)["a"] == 1.2
     assert result.warnings == ("communities are 15 days old",)
@@ -121,3 +123,47 @@ def test_the_archive_is_searched_only_on_request(place: Place) -> None:
     assert found(include_archived=True) == ["new.md", "archive/old.md"]
     assert found(layers=["archive"]) == ["archive/old.md"]
     assert found(paths=["archive"]) == ["archive/old.md"]
+
+
+def archived(folder: Path, *paths: str) -> None:
+    folder.mkdir(exist_ok=True)
+    made = {"version": 1, "computed_at": NOW.isoformat(), "archived": dict.fromkeys(paths, "2026-05-01")}
+    (folder / "archived.json").write_text(json.dumps(made))
+
+
+def test_what_is_marked_as_archived_is_searched_only_on_request(place: Place, tmp_path: Path) -> None:
+    for i in range(400):
+        place.write(f"old/n{i}.md", "pear pear pear\n")
+    place.write("new.md", "pear and much else that is said in this place [[old/n1]] [[other]]\n")
+    place.write("other.md", "nothing\n")
+    place.refresh()
+    folder = tmp_path / "meta"
+    archived(folder, *(f"old/n{i}.md" for i in range(400)))
+
+    def found(**options: object) -> SearchResult:
+        return search(
+            place.index,
+            place.clock,
+            PLAIN,
+            "pear",
+            signals=Signals(folder),
+            **options,  # pyright: ignore[reportArgumentType]
+        )
+
+    assert found(paths=["old/n7.md"]).hits[0].path == "old/n7.md"
+    assert len(found(include_archived=True, limit=50).hits) == 50
+    archived(folder, "old/n0.md", "old/n1.md")
+    assert "old/n0.md" not in [hit.path for hit in found(limit=100).hits]
+    (hit,) = [hit for hit in found(limit=3, paths=["new.md"]).hits if hit.path == "new.md"]
+    assert [linked.path for linked in hit.outlinks] == ["other.md"]
+    assert found().signals_freshness["archived"] == NOW.isoformat()
+
+
+def test_the_archive_by_mark_is_left_out_of_walks(place: Place) -> None:
+    place.write("a.md", "[[b]] [[archive/c]]\n")
+    place.write("b.md", "x\n")
+    place.write("archive/c.md", "x\n")
+    place.refresh()
+    assert [n.path for n in traverse(place.index, ["a"], archived={"b.md"}).nodes] == ["a.md", "b.md", "archive/c.md"]
+    walked = traverse(place.index, ["a"], archived={"b.md"}, exclude_archived=True)
+    assert [n.path for n in walked.nodes] == ["a.md"]

@@ -3,7 +3,7 @@
 Owns whose neighbours are listed first. Lists names, never bodies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
@@ -21,8 +21,10 @@ _Key = tuple[VaultPath, Direction]
 _DIRECTIONS: Final[tuple[Direction, Direction]] = ("out", "in")
 
 
-def expand(index: Index, hits: Sequence[Hit], settings: SearchSettings) -> tuple[Hit, ...]:
-    """The hits with their neighbours.
+def expand(
+    index: Index, hits: Sequence[Hit], settings: SearchSettings, archived: Set[str] = frozenset()
+) -> tuple[Hit, ...]:
+    """The hits with their neighbours, without those that are archived.
 
     Near ones come before far ones, and the budget is dealt out in turns over the hits and directions, so that no hub
     takes it all. Within one hit and direction no node is listed twice.
@@ -34,7 +36,7 @@ def expand(index: Index, hits: Sequence[Hit], settings: SearchSettings) -> tuple
     for distance in range(1, settings.expand_depth + 1):
         if left <= 0:
             break
-        reached = _reached(index, frontier, seen, settings)
+        reached = _reached(index, frontier, seen, archived, settings)
         for turn in zip_longest(*reached.values()):
             for key, neighbour in zip(reached, turn, strict=True):
                 if neighbour is not None and left > 0:
@@ -50,6 +52,7 @@ def _reached(
     index: Index,
     frontier: Mapping[_Key, Sequence[VaultPath]],
     seen: Mapping[_Key, set[VaultPath]],
+    archived: Set[str],
     settings: SearchSettings,
 ) -> dict[_Key, list[Neighbour]]:
     """What is new one link further, for each hit and direction."""
@@ -63,7 +66,7 @@ def _reached(
         fresh[key] = []
         for path in paths:
             for neighbour in near.get((path, key[1]), ()):
-                if neighbour.path not in seen[key]:
+                if neighbour.path not in seen[key] and neighbour.path not in archived:
                     seen[key].add(neighbour.path)
                     fresh[key].append(neighbour)
     return fresh

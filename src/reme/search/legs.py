@@ -4,20 +4,19 @@ Owns the choice of candidates and the honesty about a leg that is missing: the o
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
-from reme.index import ChunkKey, ChunkTokens, Filter, Index, KeywordStatistics
+from reme.index import ChunkKey, ChunkPlace, Filter, Index, KeywordStatistics, Matches
 from reme.models import Embedder
 from reme.paths import fold
-from reme.search.score import choosing_terms, coverages, fused, likeness, reciprocal
+from reme.search.score import choosing_terms, coverages, fused, idf, likeness, reciprocal
 from reme.search.settings import SearchSettings
 
 __all__ = ["Found", "find"]
 
 _FEWEST_CANDIDATES: Final = 50
 _MOST_CANDIDATES: Final = 200
-_MATCHES: Final = 4
 
 
 class Found(NamedTuple):
@@ -35,7 +34,7 @@ class Found(NamedTuple):
     vector_query: str
     statistics: KeywordStatistics
     chosen: tuple[str, ...]
-    chunks: Sequence[ChunkTokens]
+    chunks: Sequence[ChunkPlace]
     keyword: Sequence[float]
     vector: Sequence[float | None]
     own: Sequence[float]
@@ -63,19 +62,21 @@ def find(
     terms = index.terms(query) if settings.vector_share < 1 else ()
     statistics = index.statistics(terms)
     chosen = choosing_terms(terms, statistics, settings)
-    matches = _matches(index, terms, chosen, statistics, wanted, limit, most * _MATCHES, settings)
-    by_words = matches[:most]
+    weights = {term: idf(statistics.chunks, frequency) for term, frequency in statistics.frequencies.items()}
+    looked_for, matches = _matches(index, weights, chosen, statistics, wanted, limit, most, settings)
+    by_words = matches.best
     nearest = index.nearest(asked, wanted, most) if asked is not None else []
     keys = list(dict.fromkeys((*by_words, *nearest)))
-    chunks = [chunk for chunk in index.around(keys, len(settings.near), matches) if _in_time(chunk, wanted)]
-    keyword = coverages(chunks, terms, statistics, _named_speakers(chunks, query), settings)
+    chunks = [chunk for chunk in index.around(keys, len(settings.near)) if _in_time(chunk, wanted)]
+    relevance = _relevance(index, matches, weights.keys() - looked_for, weights, chunks, settings)
+    keyword = coverages(relevance, sum(weights.values()), chunks, _named_speakers(chunks, query), settings)
     cosines = index.cosines(asked, [chunk.key for chunk in chunks]) if asked is not None else {}
     vector = _likenesses(chunks, cosines, embedder, settings)
     keyword_ranks = {key: rank for rank, key in enumerate(by_words, 1)}
     vector_ranks = {key: rank for rank, key in enumerate(nearest, 1)}
     if settings.fusion == "rrf":
-        weights = (settings.text_weight, settings.vector_weight)
-        own = [reciprocal(keyword_ranks.get(c.key), vector_ranks.get(c.key), weights, settings.rrf_k) for c in chunks]
+        shares = (settings.text_weight, settings.vector_weight)
+        own = [reciprocal(keyword_ranks.get(c.key), vector_ranks.get(c.key), shares, settings.rrf_k) for c in chunks]
     else:
         own = fused(keyword, vector, settings.vector_share)
     return Found(
@@ -96,7 +97,7 @@ def find(
 
 
 def _likenesses(
-    chunks: Sequence[ChunkTokens],
+    chunks: Sequence[ChunkPlace],
     cosines: Mapping[ChunkKey, float],
     embedder: Embedder | None,
     settings: SearchSettings,
@@ -150,25 +151,43 @@ def _vector(embedder: Embedder, query: str) -> bytes:
 
 def _matches(
     index: Index,
-    terms: Sequence[str],
+    weights: Mapping[str, float],
     chosen: Sequence[str],
     statistics: KeywordStatistics,
     wanted: Filter,
     fewest: int,
     most: int,
     settings: SearchSettings,
-) -> list[ChunkKey]:
-    """The best matches of the rarer terms; of all of them if a filter leaves too few."""
-    keys = index.candidates(chosen, wanted, most, settings.column_weights)
-    if len(keys) < fewest:
-        occurring = [term for term in terms if statistics.frequencies[term]]
+) -> tuple[frozenset[str], Matches]:
+    """The matches of the rarer terms, or of all of them if a filter leaves too few; and which terms these are."""
+    terms = frozenset(chosen)
+    matches = index.matches({term: weights[term] for term in chosen}, settings.bm25, wanted, most)
+    if len(matches.best) < fewest:
+        occurring = [term for term in weights if statistics.frequencies[term]][: settings.most_terms]
         if len(occurring) > len(chosen):
-            further = index.candidates(occurring[: settings.most_terms], wanted, most, settings.column_weights)
-            keys = list(dict.fromkeys((*keys, *further)))
-    return keys
+            terms = frozenset(occurring)
+            further = index.matches({term: weights[term] for term in occurring}, settings.bm25, wanted, most)
+            matches = Matches(list(dict.fromkeys((*matches.best, *further.best)))[:most], further.scores)
+    return terms, matches
 
 
-def _in_time(chunk: ChunkTokens, wanted: Filter) -> bool:
+def _relevance(
+    index: Index,
+    matches: Matches,
+    remaining: Set[str],
+    weights: Mapping[str, float],
+    chunks: Sequence[ChunkPlace],
+    settings: SearchSettings,
+) -> list[float]:
+    """BM25 of each chunk by all terms: by those that were looked for, and by those that remain."""
+    known = matches.scores
+    if not remaining:
+        return [known.get(chunk.key, 0.0) for chunk in chunks]
+    rest = index.relevance({term: weights[term] for term in remaining}, settings.bm25, [chunk.key for chunk in chunks])
+    return [known.get(chunk.key, 0.0) + rest.get(chunk.key, 0.0) for chunk in chunks]
+
+
+def _in_time(chunk: ChunkPlace, wanted: Filter) -> bool:
     if chunk.date is None:
         return True
     return not (wanted.start_date and chunk.date < wanted.start_date) and not (
@@ -176,7 +195,7 @@ def _in_time(chunk: ChunkTokens, wanted: Filter) -> bool:
     )
 
 
-def _named_speakers(chunks: Sequence[ChunkTokens], query: str) -> frozenset[str]:
+def _named_speakers(chunks: Sequence[ChunkPlace], query: str) -> frozenset[str]:
     """The speaker whom the query names, if it names exactly one of those who speak here."""
     speakers = {chunk.speaker for chunk in chunks if chunk.speaker}
     asked = fold(query)

@@ -6,16 +6,18 @@ Owns the order of the stages. Read-only; knows neither the store nor any model.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from itertools import islice
 from typing import Final, NamedTuple
 
 from reme.clock import Clock
 from reme.errors import InvalidInput
-from reme.index import ChunkTokens, Index, IndexDamaged, Standing, StoredChunk, refresh
+from reme.index import ChunkPlace, Index, IndexDamaged, Standing, StoredChunk, refresh
 from reme.models import Embedder
 from reme.paths import VaultPath
 from reme.search.expand import expand
 from reme.search.legs import Found, find
+from reme.search.origin import as_origin
 from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, SearchResult, marks_of
 from reme.search.scope import filter_of, within
 from reme.search.score import Factors, context, factors, idf
@@ -26,6 +28,8 @@ from reme.vault import Layer, Vault
 __all__ = ["search"]
 
 _SEEDS: Final = 3
+_WIDEST: Final = 40
+"""Looked for where archived notes are among the candidates and are to be left out of them."""
 
 
 def search(
@@ -80,11 +84,12 @@ def search(
         weights: Of the legs ``vector`` and ``keyword``, relative to each other; 0 turns a leg off.
         explain: Whether to tell how the result came about.
         embedder: What the index's vectors are of; without it, words alone decide, and the result says so.
-        signals: What is known of communities.
+        signals: What maintenance knows of the notes: communities, last use, which are archived.
         vault: Where given, nodes whose file is gone are left out, and a damaged index is built anew at once.
 
     Raises:
-        InvalidInput: For a limit, depth, layer, path or date that cannot be.
+        InvalidInput: For a limit, depth, layer, tag or date that cannot be.
+        NotFound: For a path that nothing is at.
         Unavailable: If the index cannot be read.
     """
     within("limit", limit, 1, MAX_LIMIT)
@@ -118,8 +123,10 @@ def search(
                 start_date=start_date,
                 end_date=end_date,
             )
-            found = find(index, chosen, query, query_rewrite or query, wanted, limit, embedder)
-            return _answer(index, clock, chosen, found, known, limit, min_score, vault, explain)
+            archived = frozenset[str]() if include_archived else known.archived.difference(paths)
+            most = max(limit, _WIDEST) if archived else limit
+            found = find(index, chosen, query, query_rewrite or query, wanted, most, embedder)
+            return _answer(index, clock, chosen, found, known, archived, limit, min_score, vault, explain)
 
     try:
         return answer()
@@ -172,6 +179,7 @@ def _answer(
     settings: SearchSettings,
     found: Found,
     signals: Standpoint,
+    archived: frozenset[str],
     limit: int,
     min_score: float,
     vault: Vault | None,
@@ -179,9 +187,15 @@ def _answer(
 ) -> SearchResult:
     chunks, own = found.chunks, found.own
     standings = index.standings(sorted({chunk.note for chunk in chunks})) if chunks else {}
+    if archived:
+        found = _only(found, [i for i, chunk in enumerate(chunks) if standings[chunk.note].path not in archived])
+        chunks, own = found.chunks, found.own
     scores = own
     if settings.fusion == "context":
-        scores = context(chunks, own, {note: standing.chunks for note, standing in standings.items()}, settings)
+        standing_out = _standing_out(own, found.vector, settings.vector_share)
+        sizes = {note: standing.chunks for note, standing in standings.items()}
+        around = context(chunks, standing_out, sizes, settings)
+        scores = [score + more - out for score, more, out in zip(own, around, standing_out, strict=True)]
     nodes = [node for node in _nodes(clock, chunks, scores, standings, signals, settings) if node.score >= min_score]
     there = (node for node in nodes if vault is None or vault.exists(node.standing.path))
     shown = list(islice(there, limit))
@@ -190,15 +204,38 @@ def _answer(
     hits: list[Hit] = []
     for node in shown:
         cut = [(texts[chunks[i].key], scores[i]) for i in best[node.note] if chunks[i].key in texts]
-        hits.append(_hit(node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
+        hits.append(_hit(index, clock, node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
     return SearchResult(
         query=found.query,
-        hits=expand(index, hits, settings) if hits else (),
+        hits=expand(index, hits, settings, archived) if hits else (),
         truncated=len(nodes) > limit == len(shown),
         legs=found.legs,
         warnings=(*found.warnings, *signals.warnings),
         signals_freshness=dict(signals.freshness),
         explanation=_explanation(settings, found, scores, shown, best, texts) if explain else None,
+    )
+
+
+def _standing_out(own: Sequence[float], vector: Sequence[float | None], share: float) -> list[float]:
+    """What of each score counts for what stands around it: likeness only above the median of all that are looked at.
+
+    Texts of one language, or of one kind, are all somewhat alike to a model. Were that to count, the pieces of long
+    files would gain by each other, and a note that stands alone would hardly be found by what it means.
+    """
+    known = sorted(likeness for likeness in vector if likeness is not None)
+    if not known:
+        return list(own)
+    middle = known[(len(known) - 1) // 2]
+    return [o if v is None else o - share * min(v, middle) for o, v in zip(own, vector, strict=True)]
+
+
+def _only(found: Found, kept: Sequence[int]) -> Found:
+    """What was found, without the chunks at other places than these."""
+    return found._replace(
+        chunks=[found.chunks[i] for i in kept],
+        keyword=[found.keyword[i] for i in kept],
+        vector=[found.vector[i] for i in kept],
+        own=[found.own[i] for i in kept],
     )
 
 
@@ -214,7 +251,7 @@ class _Node(NamedTuple):
 
 def _nodes(
     clock: Clock,
-    chunks: Sequence[ChunkTokens],
+    chunks: Sequence[ChunkPlace],
     scores: Sequence[float],
     standings: Mapping[int, Standing],
     signals: Standpoint,
@@ -230,10 +267,21 @@ def _nodes(
     for note, positions in groups.items():
         standing = standings[note]
         in_community = signals.communities.get(standing.path) in near if signals.communities else None
-        multiplied = factors(standing, now, in_community, settings)
+        multiplied = factors(_as_used(standing, signals, clock), now, in_community, settings)
         nodes.append(_Node(scores[positions[0]] * multiplied.product, note, standing, multiplied, positions))
     nodes.sort(key=lambda node: (-node.score, node.standing.path))
     return nodes
+
+
+def _as_used(standing: Standing, signals: Standpoint, clock: Clock) -> Standing:
+    """A node's standing, as old as its last use where that is later than its last change."""
+    if (day := signals.last_use.get(standing.path)) is None:
+        return standing
+    try:
+        used = datetime.combine(date.fromisoformat(day), time(), clock.zone).timestamp()
+    except ValueError:
+        return standing
+    return standing._replace(mtime_ns=max(standing.mtime_ns, int(used * 1e9)))
 
 
 def _near_the_best(
@@ -262,14 +310,24 @@ def _evidence(node: _Node, base: float, found: Found) -> Evidence:
     )
 
 
-def _hit(node: _Node, evidence: Evidence, cut: Sequence[tuple[StoredChunk, float]], settings: SearchSettings) -> Hit:
+def _hit(
+    index: Index,
+    clock: Clock,
+    node: _Node,
+    evidence: Evidence,
+    cut: Sequence[tuple[StoredChunk, float]],
+    settings: SearchSettings,
+) -> Hit:
     standing, surfaced = node.standing, settings.surface_node
+    note = index.note(standing.path)
+    modified = clock.local(datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, UTC))
     return Hit(
         path=standing.path,
         layer=standing.layer,
         name=standing.name if surfaced else "",
         description=standing.description if surfaced else "",
-        date=standing.date,
+        date=standing.date or modified.date().isoformat(),
+        origin=as_origin(note.properties.get("origin")) if note else None,
         score=evidence.score,
         evidence=evidence,
         chunks=tuple(

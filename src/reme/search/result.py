@@ -7,6 +7,7 @@ from typing import Final
 
 from reme.index import Neighbour
 from reme.paths import VaultPath
+from reme.search.origin import Origin
 from reme.vault import Layer
 
 __all__ = [
@@ -83,7 +84,12 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A node that answers the query, with its best chunks and its neighbours."""
+    """A node that answers the query, with its best chunks and its neighbours.
+
+    Attributes:
+        date: The day that it is about, ISO: as its frontmatter or its path says, else that of its last modification.
+        origin: Where its words come from, if its frontmatter says so.
+    """
 
     path: VaultPath
     layer: Layer
@@ -95,6 +101,7 @@ class Hit:
     chunks: tuple[HitChunk, ...]
     outlinks: tuple[Linked, ...] = ()
     inlinks: tuple[Linked, ...] = ()
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,8 @@ def _hit_text(hit: Hit) -> str:
     parts.append(f"keyword={evidence.keyword:.4f}")
     factors = {name: getattr(evidence, name) for name in ("centrality", "community", "recency", "layer")}
     parts += [f"{name}={factor:.2f}" for name, factor in factors.items() if factor is not None]
+    if hit.origin is not None:
+        parts.append(f"origin={hit.origin}")
     lines.append(f"[{' '.join(parts)}]")
     for chunk in hit.chunks:
         place = [f"@{chunk.line}-{chunk.end_line}", " > ".join(chunk.trail), *(f"[!{mark}]" for mark in chunk.marks)]

@@ -3,14 +3,16 @@
 Owns the refusal of filters that could only give an empty or a misleading answer.
 """
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from pathlib import PurePosixPath
 from typing import cast, get_args
 
 from reme.clock import Clock
-from reme.errors import InvalidInput
+from reme.errors import InvalidInput, NotFound
 from reme.index import Filter, Index
-from reme.paths import parse_path
+from reme.paths import basename, fold, parse_path
 from reme.vault import Layer
 
 __all__ = ["filter_of", "layers_named", "within"]
@@ -37,7 +39,9 @@ def layers_named(layers: Sequence[str]) -> frozenset[Layer]:
     for layer in layers:
         if layer not in valid:
             raise InvalidInput(
-                f"there is no layer {layer!r}", hint=f"Layers are: {', '.join(valid)}.", details={"field": "layers"}
+                f"there is no layer {layer!r}",
+                hint=" ".join(filter(None, (_nearest(layer, valid), f"Layers are: {', '.join(valid)}."))),
+                details={"field": "layers"},
             )
     return frozenset(cast("Sequence[Layer]", layers))
 
@@ -63,12 +67,13 @@ def filter_of(
         without_layers: Left out unless asked for by name.
         paths: Below any of these folders, any of these files, or matching any of these globs.
         tags: All of these tags; a tag stands for those nested below it.
-        where: All of these properties or fields with these values.
+        where: All of these properties or fields with these values, None for no value.
         start_date: First day, ``YYYY-MM-DD``.
         end_date: Last day, ``YYYY-MM-DD``.
 
     Raises:
-        InvalidInput: For an unknown layer, a path that nothing is at, a malformed date.
+        NotFound: For a path that nothing is at, with the nearest that there is.
+        InvalidInput: For an unknown layer or tag, likewise; for a malformed date.
         Refused: For a path outside the vault.
     """
     named = layers_named(layers) if layers else None
@@ -79,8 +84,8 @@ def filter_of(
         layers=named,
         without_layers=without_layers - (named or frozenset()),
         paths=tuple(_path(index, path) for path in paths),
-        tags=tuple(tag for tag in tags if tag.strip("#/ ")),
-        where={key: _text(value) for key, value in (where or {}).items()},
+        tags=_tags(index, tags),
+        where={key: None if value is None else _text(value) for key, value in (where or {}).items()},
         start_date=first and first.isoformat(),
         end_date=last and last.isoformat(),
         start_ns=_instant(clock, first) if first else None,
@@ -91,12 +96,31 @@ def filter_of(
 def _path(index: Index, raw: str) -> str:
     path = parse_path(raw, root=True)
     if not index.has_folder(path):
-        raise InvalidInput(
-            f"there is nothing at {raw!r} in the vault",
-            hint="Give a folder, a file or a pattern such as daily/2026-*.",
-            details={"field": "paths"},
-        )
+        paths = index.stamps()
+        folders = {str(folder) for known in paths for folder in PurePosixPath(known).parents} - {"."}
+        same = sorted(known for known in paths if path and basename(known) in (basename(path), basename(path) + ".md"))
+        hint = _nearest(path, folders, same) or "Give a folder, a file or a pattern such as daily/2026-*."
+        raise NotFound(f"there is nothing at {raw!r} in the vault", hint=hint, details={"field": "paths"})
     return path
+
+
+def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
+    wanted = tuple(tag for tag in tags if tag.strip("#/ "))
+    if not wanted:
+        return ()
+    known = {fold(tag) for tag, _ in index.tags()}
+    for tag in wanted:
+        plain = fold(tag.strip().lstrip("#").strip("/"))
+        if plain not in known and not any(other.startswith(f"{plain}/") for other in known):
+            hint = _nearest(plain, known) or ("See them with: reme tags" if known else "No note has any tag.")
+            raise InvalidInput(f"no note has the tag {tag!r}", hint=hint, details={"field": "tags"})
+    return wanted
+
+
+def _nearest(name: str, names: Iterable[str], first: Sequence[str] = ()) -> str:
+    """The way out of a misspelt name, as a sentence; empty where nothing is near it."""
+    close = [*first[:3], *difflib.get_close_matches(name, sorted(names), n=3)]
+    return f"The nearest: {', '.join(dict.fromkeys(close))}." if close else ""
 
 
 def _day(field: str, value: str | None) -> date | None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from reme.index import ChunkTokens, KeywordStatistics, Standing
+from reme.index import ChunkPlace, KeywordStatistics, Standing
 from reme.models import Calibration
 from reme.search.settings import SearchSettings
 
@@ -94,9 +94,9 @@ def choosing_terms(terms: Sequence[str], statistics: KeywordStatistics, settings
 
 
 def coverages(
-    chunks: Sequence[ChunkTokens],
-    terms: Sequence[str],
-    statistics: KeywordStatistics,
+    relevance: Sequence[float],
+    total: float,
+    chunks: Sequence[ChunkPlace],
     speakers: frozenset[str],
     settings: SearchSettings,
 ) -> list[float]:
@@ -104,33 +104,23 @@ def coverages(
 
     The idf of terms that no chunk has counts in the sum: what cannot be found lowers every score. 1 is about: every
     word of the query once, in a chunk of ordinary length.
+
+    Args:
+        relevance: BM25 of each chunk.
+        total: ``Σ idf`` of the query's terms.
+        chunks: The chunks.
+        speakers: Whose turns get the bonus, where they hold a term.
+        settings: The constants.
     """
-    k1, b = settings.k1, settings.b
-    weights = [(f" {term} ", idf(statistics.chunks, statistics.frequencies[term])) for term in terms]
-    total = sum(weight for _, weight in weights) or 1.0
-    still, growing = k1 * (1 - b), k1 * b / (statistics.mean_length or 1.0)
-    *heading_weights, body_weight = settings.column_weights
-    found: list[float] = []
-    for _, _, _, length, tokens, speaker, _ in chunks:
-        norm = still + growing * length
-        body = tokens.rfind("\n") + 1
-        bm25 = 0.0
-        for term, weight in weights:
-            if not (count := tokens.count(term)):
-                continue
-            in_body = tokens.count(term, body)
-            frequency = body_weight * in_body
-            if in_body != count:
-                columns = tokens[: body - 1].split("\n")
-                frequency += sum(w * column.count(term) for w, column in zip(heading_weights, columns, strict=True))
-            bm25 += weight * frequency * (k1 + 1) / (frequency + norm)
-        score = min(bm25 / total, settings.coverage_cap) ** settings.coverage_power if bm25 else 0.0
-        found.append(score + settings.speaker_bonus if score and speaker in speakers else score)
-    return found
+    cap, power, bonus = settings.coverage_cap, settings.coverage_power, settings.speaker_bonus
+    return [
+        (min(bm25 / total, cap) ** power + (bonus if chunk.speaker in speakers else 0.0)) if bm25 else 0.0
+        for bm25, chunk in zip(relevance, chunks, strict=True)
+    ]
 
 
 def context(
-    chunks: Sequence[ChunkTokens], scores: Sequence[float], sizes: Mapping[int, int], settings: SearchSettings
+    chunks: Sequence[ChunkPlace], scores: Sequence[float], sizes: Mapping[int, int], settings: SearchSettings
 ) -> list[float]:
     """Scores with what stands around: neighbours in the note, then the note's own best chunks.
 
@@ -141,16 +131,14 @@ def context(
         settings: The shares.
     """
     near = list(scores)
-    reach = len(settings.near)
-    places = [(chunk[1], chunk[2]) for chunk in chunks]
-    for i, (note, position) in enumerate(places):
-        for j in range(i + 1, min(i + 1 + reach, len(places))):
-            other, further = places[j]
-            if other != note or (distance := further - position) > reach:
-                break
-            share = settings.near[distance - 1]
-            near[i] += share * scores[j]
-            near[j] += share * scores[i]
+    places = [(chunk.note, chunk.position) for chunk in chunks]
+    at = {place: i for i, place in enumerate(places)}
+    for (note, position), score in zip(places, scores, strict=True):
+        if score:
+            for distance, share in enumerate(settings.near, 1):
+                for other in ((note, position - distance), (note, position + distance)):
+                    if (i := at.get(other)) is not None:
+                        near[i] += share * score
     by_note: dict[int, list[float]] = {}
     for (note, _), score in zip(places, near, strict=True):
         by_note.setdefault(note, []).append(score)

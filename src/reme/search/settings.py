@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
+from reme.index import Bm25
 from reme.vault import Layer
 
 __all__ = ["MAX_DEPTH", "MAX_LIMIT", "MAX_TRAVERSED", "SearchSettings"]
@@ -44,7 +45,7 @@ class SearchSettings:
         common_share: Terms in a larger share of all chunks do not choose candidates where rarer ones are there.
         most_terms: The rarest so many terms choose candidates.
         alpha: Of ``centrality = 1 + alpha · ln(1 + inlinks)``; None for off.
-        tau_days: Of ``recency = exp(−days since the last change / tau)``; None for off.
+        tau_days: Of ``recency = exp(−days since the last change or use / tau)``; None for off.
         beta: Factor of nodes in the community of one of the best; None for off.
         factor_range: Every factor is clamped to this.
         layer_weights: Factor of each layer; a layer of weight 0 is searched only where it is asked for by name.
@@ -53,6 +54,8 @@ class SearchSettings:
         expand_depth: How many links away neighbours are listed.
         max_links_per_direction: Most neighbours of one node in one direction.
         expand_path_budget: Most neighbours in one result.
+        access_log: Whether it is counted, once a day and file, what was found or read: for ``recency``, and for what is
+            archived. Nothing of queries is kept either way.
     """
 
     fusion: Literal["context", "rrf"] = "context"
@@ -82,3 +85,9 @@ class SearchSettings:
     expand_depth: int = 1
     max_links_per_direction: int = 10
     expand_path_budget: int = 30
+    access_log: bool = True
+
+    @property
+    def bm25(self) -> Bm25:
+        """The constants of the keyword leg."""
+        return Bm25(self.k1, self.b, self.column_weights)

@@ -1,45 +1,60 @@
-"""Signals: what consolidation has found out about the notes, read from small files and never required.
+"""Signals: what maintenance has found out about the notes, read from small files and never required.
 
-Owns the reading of ``<state>/meta/*.json``. A file that is absent, broken or of another version switches its factor
-off, with a warning; an old one is used, with a warning.
+Owns the reading of ``<state>/meta/*.json``. Each file is ``{"version": 1, "computed_at": ISO instant with offset,
+"<name>": {…}}``, and is named as the mapping in it:
+
+* ``communities``: path → id of its community
+* ``archived``: path → day on which it was put aside without being moved
+* ``access_log``: path → days on which it was found or read
+
+A file that is absent, broken or of another version switches its factor off, the latter two with a warning; an old one
+is used, with a warning.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
-__all__ = ["NO_SIGNALS", "Signals", "Standpoint"]
+__all__ = ["NO_SIGNALS", "SIGNAL_VERSION", "Signals", "Standpoint"]
 
-_VERSION: Final = 1
+SIGNAL_VERSION: Final = 1
 _OLD: Final = timedelta(days=14)
-_COMMUNITIES: Final = "communities"
 
 
 @dataclass(frozen=True, slots=True)
 class Standpoint:
-    """The signals as one search sees them.
+    """The signals as one search sees them; a mapping is empty where its factor is off.
 
     Attributes:
-        communities: Community of each path; empty where the factor is off.
+        communities: Community of each path.
+        archived: Paths that are searched only on request, as if they were in the archive.
+        last_use: The last day, ISO, on which each path was found or read.
         freshness: By signal: when it was made (ISO), or ``absent`` or ``unusable``.
         warnings: What a person should know of them.
     """
 
-    communities: Mapping[str, str | int]
-    freshness: Mapping[str, str]
+    communities: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+    archived: frozenset[str] = frozenset()
+    last_use: Mapping[str, str] = field(default_factory=dict[str, str])
+    freshness: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: tuple[str, ...] = ()
 
 
-NO_SIGNALS: Final = Standpoint({}, {})
+NO_SIGNALS: Final = Standpoint()
+
+
+class _Loaded(NamedTuple):
+    """A signal's contents: when it was made, and its values by path."""
+
+    computed_at: datetime
+    values: Mapping[str, Any]
 
 
 class Signals:
     """The signals of one vault; a file is read when it is first needed and when it has changed since.
-
-    Each file is ``{"version": 1, "made_at": ISO instant, "<name>": …}``; ``communities.json`` maps paths to ids.
 
     Args:
         folder: Where the files are; need not exist.
@@ -47,21 +62,30 @@ class Signals:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seen: dict[str, tuple[tuple[int, int], Mapping[str, Any] | str]] = {}
+        self._seen: dict[str, tuple[tuple[int, int], _Loaded | str]] = {}
 
     def at(self, now: datetime) -> Standpoint:
         """The signals at an instant (with a zone). Never raises."""
-        loaded = self._load(_COMMUNITIES)
-        if loaded is None:
-            return Standpoint({}, {_COMMUNITIES: "absent"})
-        if isinstance(loaded, str):
-            return Standpoint({}, {_COMMUNITIES: "unusable"}, (f"communities are not used: {loaded}",))
-        made: datetime = loaded["made_at"]
-        late = now - made > _OLD
-        warnings = (f"communities are {(now - made).days} days old",) if late else ()
-        return Standpoint(loaded[_COMMUNITIES], {_COMMUNITIES: made.isoformat()}, warnings)
+        found: dict[str, Mapping[str, Any]] = {}
+        freshness: dict[str, str] = {}
+        warnings: list[str] = []
+        for name in _SIGNALS:
+            loaded = self._load(name)
+            if loaded is None:
+                freshness[name] = "absent"
+            elif isinstance(loaded, str):
+                freshness[name] = "unusable"
+                warnings.append(f"{_shown(name)} not used: {loaded}")
+            else:
+                found[name], freshness[name] = loaded.values, loaded.computed_at.isoformat()
+                if (age := now - loaded.computed_at) > _OLD:
+                    warnings.append(f"{_shown(name)} {age.days} days old")
+        archived = frozenset(found.get("archived", ()))
+        return Standpoint(
+            found.get("communities", {}), archived, found.get("access_log", {}), freshness, tuple(warnings)
+        )
 
-    def _load(self, name: str) -> Mapping[str, Any] | str | None:
+    def _load(self, name: str) -> _Loaded | str | None:
         """A signal's contents, what is wrong with them, or None if there is no such file."""
         file = self._folder / f"{name}.json"
         try:
@@ -76,7 +100,11 @@ class Signals:
         return known[1]
 
 
-def _read(file: Path, name: str) -> Mapping[str, Any] | str:
+def _shown(name: str) -> str:
+    return "the access log is" if name == "access_log" else f"{name} notes are" if name == "archived" else f"{name} are"
+
+
+def _read(file: Path, name: str) -> _Loaded | str:
     try:
         loaded: object = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
@@ -84,14 +112,36 @@ def _read(file: Path, name: str) -> Mapping[str, Any] | str:
     if not isinstance(loaded, dict):
         return f"{file.name} is of another kind"
     signal = cast("dict[str, Any]", loaded)
-    if signal.get("version") != _VERSION:
-        return f"{file.name} is of version {signal.get('version')}, not {_VERSION}"
+    if signal.get("version") != SIGNAL_VERSION:
+        return f"{file.name} is of version {signal.get('version')}, not {SIGNAL_VERSION}"
     try:
-        made = datetime.fromisoformat(str(signal.get("made_at")))
+        computed = datetime.fromisoformat(str(signal.get("computed_at")))
     except ValueError:
         return f"{file.name} does not say when it was made"
     values = signal.get(name)
-    if made.tzinfo is None or not isinstance(values, dict):
+    if computed.tzinfo is None or not isinstance(values, dict):
         return f"{file.name} is of another kind"
-    kept = cast("dict[str, Any]", values)
-    return {"made_at": made, name: {path: value for path, value in kept.items() if isinstance(value, int | str)}}
+    acceptable = _SIGNALS[name]
+    kept = ((path, acceptable(value)) for path, value in cast("dict[str, Any]", values).items())
+    return _Loaded(computed, {path: value for path, value in kept if value is not None})
+
+
+def _community(value: object) -> str | int | None:
+    return value if isinstance(value, str | int) else None
+
+
+def _last_day(value: object) -> str | None:
+    """The last of some ISO days, or None if there is none."""
+    days = cast("list[object]", value) if isinstance(value, list) else []
+    return max((day for day in days if isinstance(day, str) and len(day) == len("2026-05-15")), default=None)
+
+
+def _any(value: object) -> object:
+    return value if value is not None else ""
+
+
+_SIGNALS: Final[Mapping[str, Callable[[object], Any]]] = {
+    "communities": _community,
+    "archived": _any,
+    "access_log": _last_day,
+}

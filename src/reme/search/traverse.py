@@ -3,7 +3,7 @@
 Owns the breadth-first walk. Questions about links are equal in all layers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -73,6 +73,7 @@ def traverse(
     exclude_archived: bool = False,
     unresolved: bool = False,
     limit: int = 100,
+    archived: Set[str] = frozenset(),
 ) -> TraverseResult:
     """Walk along links, breadth first.
 
@@ -83,9 +84,10 @@ def traverse(
         depth: How many links far, 1 to 10.
         predicates: Only links with one of these; all where empty.
         layers: Only into these layers.
-        exclude_archived: Whether to leave out the archive.
+        exclude_archived: Whether to leave out the archive, and what is ``archived`` though it lies elsewhere.
         unresolved: Whether to list links that lead to no file, too.
         limit: Most nodes besides the seeds, 1 to ``MAX_TRAVERSED``.
+        archived: Paths that count as archived wherever they lie.
 
     Raises:
         NotFound: If there is no such seed.
@@ -103,7 +105,7 @@ def traverse(
     named = layers_named(layers) if layers else None
     with index.snapshot():
         starts = [_seed(index, seed) for seed in seeds]
-        walk = _Walk(index, starts, named, exclude_archived, unresolved, limit)
+        walk = _Walk(index, starts, named, exclude_archived, archived, unresolved, limit)
         for distance in range(1, depth + 1):
             if not walk.step(distance, _DIRECTIONS[direction], predicates):
                 break
@@ -124,6 +126,7 @@ class _Walk:
         seeds: Sequence[IndexedNote],
         layers: frozenset[Layer] | None,
         exclude_archived: bool,
+        archived: Set[str],
         unresolved: bool,
         limit: int,
     ) -> None:
@@ -133,6 +136,7 @@ class _Walk:
         self._index = index
         self._layers = layers
         self._exclude_archived = exclude_archived
+        self._archived = archived
         self._unresolved = unresolved
         self._most = limit + len(self.reached)
         self._frontier = list(self.reached)
@@ -164,16 +168,16 @@ class _Walk:
             self.truncated = True
             return False
         note = rows.get(path)
-        if note is None or not self._wanted(note.layer):
+        if note is None or not self._wanted(note):
             self._left_out.add(path)
             return False
         self.reached[path] = Reached(path, note.name, note.description, note.layer, distance)
         return True
 
-    def _wanted(self, layer: Layer) -> bool:
-        if self._exclude_archived and layer == "archive":
+    def _wanted(self, note: IndexedNote) -> bool:
+        if self._exclude_archived and (note.layer == "archive" or note.path in self._archived):
             return False
-        return self._layers is None or layer in self._layers
+        return self._layers is None or note.layer in self._layers
 
 
 def _seed(index: Index, raw: str) -> IndexedNote:
