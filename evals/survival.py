@@ -1,98 +1,147 @@
 """How much of LoCoMo's evidence survives when each session is cut to a share of its text, offline.
 
 Only the cutting is measured, session by session: the share of the turns that questions rest on from which at least one
-sentence is kept, beside the share of the text that is kept. Random turns and the longest turns at the same share of
-the text are the yardsticks. The data (CC BY-NC 4.0, evaluation only) is read from ``../shared/data/locomo``.
+sentence is kept, and the share of the sentences in them that share most words with question and answer, beside the
+share of the text that is kept. Random turns and the longest turns at the same share of the text are the yardsticks.
+The data (CC BY-NC 4.0, evaluation only) is read from ``../shared/data/locomo``.
 
-    python evals/survival.py
+    python evals/survival.py [--halves]
 
-Prints one line a setting. Exits with 2 if the data is missing.
+Prints one line a setting; with ``--halves``, one for the first two dialogues and one for the others. Exits with 2 if
+the data is missing.
 """
 
+import argparse
 import asyncio
 import json
 import random
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reme.reason import Message, OfflineReasoner
+from reme.reason.offline.sentences import split
+from reme.reason.offline.terms import Lexicon
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "locomo" / "locomo5.json"
-SETTINGS = ((0.3, 12), (0.25, 1), (0.2, 1), (0.1, 1), (0.07, 1), (0.05, 1))
+SETTINGS = ((0.3, 12), (0.45, 1), (0.25, 1), (0.18, 1), (0.1, 1), (0.07, 1))
+HALVES = (range(2), range(2, 5))
 ADVERSARIAL = 5
 
-Session = tuple[list[str], list[Message]]
+
+@dataclass(frozen=True)
+class Session:
+    """A session of a dialogue.
+
+    Attributes:
+        dialogue: Its number, from 0.
+        evidence: The lines that questions rest on.
+        sentences: Of these, the sentences that share most words with question and answer, each with its line.
+    """
+
+    dialogue: int
+    said: list[Message]
+    evidence: set[int]
+    sentences: set[tuple[int, str]]
 
 
-def sessions() -> Iterator[tuple[Session, set[str]]]:
-    """Every session with the ids of its turns, and the ids that its conversation's questions rest on."""
-    for entry in json.loads(DATA.read_text("utf-8")):
-        asked = [q for q in entry["qa"] if q["category"] != ADVERSARIAL]
-        evidence = {part for q in asked for raw in q["evidence"] for part in re.findall(r"D\d+:\d+", raw)}
+Kept = dict[int, list[str]]
+"""What is kept, by line."""
+
+
+def sessions() -> Iterator[Session]:
+    """Every session, with what the questions about its dialogue rest on."""
+    lexicon = Lexicon()
+    for dialogue, entry in enumerate(json.loads(DATA.read_text("utf-8"))):
+        wanted: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+        for asked in (q for q in entry["qa"] if q["category"] != ADVERSARIAL):
+            terms = lexicon.terms(f"{asked['question']} {asked.get('answer', '')}")
+            for turn in (part for raw in asked["evidence"] for part in re.findall(r"D\d+:\d+", raw)):
+                wanted[turn].append(terms)
         conversation: dict[str, Any] = entry["conversation"]
         for name in (k for k in conversation if re.fullmatch(r"session_\d+", k)):
-            turns = conversation[name]
             at = datetime(2023, 5, 1, tzinfo=UTC)
-            said = [Message(n, "user", t["speaker"], t["text"], at) for n, t in enumerate(turns, start=1)]
-            yield ([t["dia_id"] for t in turns], said), evidence
+            turns = list(enumerate(conversation[name], start=1))
+            said = [Message(n, "user", t["speaker"], t["text"], at) for n, t in turns]
+            best: set[tuple[int, str]] = set()
+            for n, turn in turns:
+                parts = [sentence for sentence, _ in split(turn["text"])]
+                for terms in wanted.get(turn["dia_id"], ()):
+                    best.add((n, max(parts, key=lambda s, t=terms: (len(lexicon.terms(s) & t), len(s)))))
+            yield Session(dialogue, said, {n for n, t in turns if t["dia_id"] in wanted}, best)
 
 
-def measure(kept_of: Callable[[list[Message]], dict[int, int]]) -> tuple[float, float]:
-    """Shares of text and of evidence kept; ``kept_of`` gives the characters kept of each line."""
-    text = kept = evidence = found = 0
-    for (ids, said), wanted in sessions():
-        lines = kept_of(said)
-        text += sum(len(m.text) for m in said)
-        kept += sum(lines.values())
-        here = [n for n, i in enumerate(ids, start=1) if i in wanted]
-        evidence += len(here)
-        found += sum(n in lines for n in here)
-    return kept / text, found / evidence
+def measure(told: list[Session], kept_of: Callable[[list[Message]], Kept]) -> tuple[float, float, float]:
+    """Shares of text, of turns with evidence, and of sentences with evidence that are kept."""
+    text = kept = evidence = found = best = hit = 0
+    for session in told:
+        lines = kept_of(session.said)
+        text += sum(len(m.text) for m in session.said)
+        kept += sum(len(part) for parts in lines.values() for part in parts)
+        evidence += len(session.evidence)
+        found += sum(n in lines for n in session.evidence)
+        best += len(session.sentences)
+        hit += sum(any(sentence in part for part in lines.get(n, ())) for n, sentence in session.sentences)
+    return kept / text, found / evidence, hit / best
 
 
-def offline(share: float, at_least: int) -> Callable[[list[Message]], dict[int, int]]:
+def offline(share: float, at_least: int) -> Callable[[list[Message]], Kept]:
     reasoner = OfflineReasoner(share=share, at_least=at_least)
 
-    def kept(said: list[Message]) -> dict[int, int]:
-        lines: dict[int, int] = {}
+    def kept(said: list[Message]) -> Kept:
+        lines: Kept = {}
         for event in asyncio.run(reasoner.segment(said, ())):
             for statement in event.statements:
-                lines[statement.line] = lines.get(statement.line, 0) + len(statement.text)
+                lines.setdefault(statement.line, []).append(statement.text)
         return lines
 
     return kept
 
 
-def up_to(share: float, order: Callable[[list[Message]], list[Message]]) -> Callable[[list[Message]], dict[int, int]]:
+def up_to(share: float, order: Callable[[list[Message]], list[Message]]) -> Callable[[list[Message]], Kept]:
     """Whole turns in an order, until the share of the text is used up."""
 
-    def kept(said: list[Message]) -> dict[int, int]:
-        room, lines = share * sum(len(m.text) for m in said), dict[int, int]()
+    def kept(said: list[Message]) -> Kept:
+        room, lines = share * sum(len(m.text) for m in said), dict[int, list[str]]()
         for message in order(said):
-            if sum(lines.values()) + len(message.text) <= room:
-                lines[message.line] = len(message.text)
+            if sum(len(text) for (text,) in lines.values()) + len(message.text) <= room:
+                lines[message.line] = [message.text]
         return lines
 
     return kept
+
+
+def report(told: list[Session], name: str) -> None:
+    chance = random.Random(0)
+    for share, at_least in SETTINGS:
+        text, evidence, sentences = measure(told, offline(share, at_least))
+        by_chance = measure(told, up_to(text, lambda said: chance.sample(said, len(said))))
+        longest = measure(told, up_to(text, lambda said: sorted(said, key=lambda m: -len(m.text))))
+        print(
+            f"{name}share {share:.2f}, at least {at_least:2}: text {text:.3f}, evidence {evidence:.3f}, its sentences "
+            f"{sentences:.3f} (random turns {by_chance[1]:.3f}, {by_chance[2]:.3f}, longest turns {longest[1]:.3f}, "
+            f"{longest[2]:.3f})"
+        )
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--halves", action="store_true")
+    given = parser.parse_args()
     if not DATA.is_file():
         print(f"there is no {DATA}", file=sys.stderr)
         return 2
-    chance = random.Random(0)
-    for share, at_least in SETTINGS:
-        text, evidence = measure(offline(share, at_least))
-        by_chance = measure(up_to(text, lambda said: chance.sample(said, len(said))))[1]
-        longest = measure(up_to(text, lambda said: sorted(said, key=lambda m: -len(m.text))))[1]
-        print(
-            f"share {share:.2f}, at least {at_least:2}: text {text:.3f}, evidence {evidence:.3f} "
-            f"(random turns {by_chance:.3f}, longest turns {longest:.3f})"
-        )
+    told = list(sessions())
+    if not given.halves:
+        report(told, "")
+    for half in HALVES if given.halves else ():
+        name = f"dialogues {half.start + 1}-{half.stop}, "
+        report([session for session in told if session.dialogue in half], name)
     return 0
 
 

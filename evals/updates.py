@@ -2,7 +2,7 @@
 
 The pairs in ``updates.jsonl`` were written for this: ``changed`` should be flagged as a contradiction, ``same`` cited,
 and ``other`` merely added. Both statements stand in one node, so that only their relation is measured. The rules were
-tuned on ``updates.jsonl``; ``updates_held_out.jsonl`` was written afterwards, and nothing was tuned on it.
+tuned on ``updates.jsonl``; ``updates_held_out.jsonl`` was written afterwards, and looked at once.
 
     python evals/updates.py [--wrong]
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reme.actions import MemoryReport, MemorySettings, auto_memory, memory_text, read_ledger
-from reme.actions.dialogue import dialogue_path, read_dialogue
+from reme.actions.dialogue import Place, dialogue_path, read_kept, read_stretch
 from reme.actions.statements import read_item
 from reme.errors import InvalidInput, Unavailable
 from reme.markdown import parse, words
@@ -325,7 +325,9 @@ def test_every_statement_is_traceable(room: Room) -> None:
             raw = next(line for line in room.text(path).splitlines() if f"#{link.anchor}" in line)
             item = read_item(raw)
             assert item is not None
-            dialogue = read_dialogue(room.shared.vault, VaultPath(link.target), room.shared.clock, after=0, most=1000)
+            dialogue = read_stretch(
+                room.shared.vault, VaultPath(link.target), room.shared.clock, after=Place(), most=1000
+            )
             said = next(m for m in dialogue.messages if m.line == int(link.anchor.removeprefix("L")))
             assert item.text in said.text
             assert item.speaker == said.speaker
@@ -405,12 +407,27 @@ def test_reading_a_dialogue_holds_only_what_is_asked_for(room: Room) -> None:
     path = dialogue_path(room.shared.vault, "long")
     size = len(room.text(path))
     tracemalloc.start()
-    dialogue = read_dialogue(room.shared.vault, path, room.shared.clock, wanted={"x"}, after=3980, most=10)
+    stretch = read_stretch(room.shared.vault, path, room.shared.clock, after=Place(3980), most=10)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [message.line for message in dialogue.messages] == list(range(3981, 3991))
-    assert (dialogue.more, dialogue.size) == (True, size)
+    assert [message.line for message in stretch.messages] == list(range(3981, 3991))
+    assert (stretch.more, stretch.end.line) == (True, 3990)
     assert peak < size / 5
+    further = read_stretch(room.shared.vault, path, room.shared.clock, after=stretch.end, most=100)
+    assert [message.line for message in further.messages] == list(range(3991, 4001))
+    assert (further.more, further.end) == (False, Place(4000, size))
+    assert len(read_kept(room.shared.vault, path).keys) == 4000
+
+
+def test_a_full_note_goes_on_in_a_further_one(room: Room) -> None:
+    made = remember(room, [message("The keys rotate at night.")], reasoner=Scripted([event(("They rotate.", 1))]))
+    first = made.notes[0].path
+    room.write(first, room.text(first) + "\nBy hand.\n" * 7000)
+    again = Scripted([event(("At three.", 2), continues=1)])
+    report = remember(room, [message("They rotate at three.")], reasoner=again)
+    assert [note.outcome for note in report.notes] == ["created"]
+    assert f"inherits:: [[{first}]]" in room.text(report.notes[0].path)
+    assert len(again.asked[0][1][0].statements) == 100
 
 
 @pytest.mark.slow

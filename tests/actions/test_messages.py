@@ -5,9 +5,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from reme.actions.messages import RECALL_TAG, Delivery, read_messages
+from reme.actions.messages import Delivery, read_messages
 from reme.actions.redaction import redact
 from reme.clock import Clock, zone_named
+from reme.search import RECALL_TAG
 
 CLOCK = Clock(zone_named("Europe/Berlin"), lambda: datetime(2026, 5, 15, 10, tzinfo=UTC))
 

@@ -72,6 +72,15 @@ def _rated(text: str):  # type: ignore[no-untyped-def]
         ("负责人是李明。", "负责人换成了王芳。"),
         ("I prefer tea over coffee.", "I prefer coffee over tea."),
         ("I eat meat.", "I don't eat meat any more."),
+        ("The pool is open in winter.", "The pool is closed in winter."),
+        ("We paid Bodo in cash.", "We paid Bodo by card instead of in cash."),
+        ("Our builds run on Jenkins.", "Our builds no longer run on Jenkins."),
+        ("The permit is valid for three years.", "The permit is valid for five years."),
+        ("Paul leads the data team.", "Since June the data team is led by Ingrid."),
+        ("健身房周日开门。", "健身房周日关门。"),
+        ("我们用Jenkins构建。", "我们不再用Jenkins构建，换成了Buildkite。"),
+        ("仓库存放在三号楼。", "仓库搬到了五号楼。"),
+        ("她同意了合同。", "她拒绝了合同。"),
     ],
 )
 def test_contradictions_in_other_words(old: str, new: str) -> None:
@@ -87,6 +96,12 @@ def test_contradictions_in_other_words(old: str, new: str) -> None:
         ("Release 3.1 took 40 minutes.", "Release 3.2 took 55 minutes.", Insert),
         ("I bought a bike in May.", "I bought a tent in June.", Insert),
         ("我对芒果过敏。", "我对花粉也过敏。", Insert),
+        ("I love the new office layout.", "I can't stand the noise in the new office.", Insert),
+        ("Guests are allowed in the lab.", "Dogs are not allowed in the lab.", Insert),
+        ("I ran 5 km on Monday.", "I ran 8 km on Thursday.", Insert),
+        ("访客可以进实验室。", "宠物禁止进实验室。", Insert),
+        ("我上周看了《霸王别姬》。", "我昨天看了《活着》。", Insert),
+        ("我非常喜欢无锡的小笼包。", "我喜欢无锡的小笼包。", Cite),
         ("I live in Leeds.", "I live in Leeds!", Cite),
     ],
 )
@@ -101,6 +116,70 @@ def test_a_contradiction_is_found_in_a_node_of_another_name() -> None:
     decision = integrate(new, node("We ship the parcel service on Friday.", name="Parcels"), name="Planning chat")
     assert isinstance(decision, Update)
     assert isinstance(decision.edits[0], Contradict)
+
+
+def test_in_a_large_node_the_same_is_found_as_in_a_small_one() -> None:
+    blocks = [
+        f"The {name} number {n} in Ghent needs {n} liters of oil." for n in range(90) for name in ("kiln", "pump")
+    ]
+    claims = (
+        "The pump number 71 in Ghent needs 71 liters of oil.",
+        "The kiln number 40 in Ghent is red.",
+        "I moved to Porto.",
+    )
+    decision = integrate(lines(*claims), node(*blocks, "I live in Lisbon."))
+    assert isinstance(decision, Update)
+    cited, added, changed = decision.edits
+    assert isinstance(cited, Cite)
+    assert blocks[cited.block - 1] == claims[0]
+    assert isinstance(added, Insert)
+    assert isinstance(changed, Contradict)
+    assert changed.block == len(blocks) + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello, I'm back to chat with you again today.",
+        "The weather has been really nice lately.",
+        "I'm going to have dinner now and will talk to you again tomorrow.",
+        "It was extra special for the two of us.",
+        "He was sad at first and became confident.",
+        "You can watch the videos of the bakery.",
+        "I have a small question and would like your advice.",
+        "A lot has happened since we last spoke.",
+        "我们明天再聊。",
+        "今天天气真不错。",
+        "今天我有一个小问题想要请教你。",
+        "这些也都是我很喜欢的活动。",
+        "最近发生了一些开心的事，我来和你分享一下。",
+        "好，我周一就订。",
+    ],
+)
+def test_small_talk_requests_and_fragments_are_no_knowledge(text: str) -> None:
+    assert segment(said(text)) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Watching movies on Sunday is a great idea.",
+        "I recommend that you try the museum in Ghent.",
+        "此外，还有一些畅销书籍，如《百年孤独》。",
+        "如果你喜欢喜剧，推荐你看《功夫》。",
+    ],
+)
+def test_opinions_of_an_assistant_are_no_knowledge(text: str) -> None:
+    assert segment(said(text, role="assistant", speaker="assistant")) == ()
+
+
+def test_an_answer_is_worth_more_than_the_same_words_unasked() -> None:
+    things = ("red lamp", "round table", "wool blanket", "copper kettle", "garden chair", "paper kite")
+    filler = [f"I bought a {thing} in Ghent." for thing in things]
+    few = type(REASONER)(share=0.1, at_least=1)
+    for question, kept in (("What did you buy then?", True), ("I see.", False)):
+        events = asyncio.run(few.segment(said(*filler, question, "I bought a cello in Ghent."), ()))
+        assert any("cello" in s.text for event in events for s in event.statements) == kept
 
 
 def test_advice_of_an_assistant_is_no_knowledge() -> None:

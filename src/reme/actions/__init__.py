@@ -4,12 +4,14 @@ Owns the actions, their settings, the format of what they write (dialogues, even
 not know faces, configuration files or how a reasoner decides.
 """
 
+from reme.actions.digest import view_edit
 from reme.actions.dream import auto_dream
-from reme.actions.dream_report import DreamReport, UnitOutcome, UnitReport, dream_text
+from reme.actions.dream_report import DreamReport, Dropped, UnitOutcome, UnitReport, dream_text
 from reme.actions.interests import Interest, Interests, interests_text, proactive
+from reme.actions.learning import EventNote
 from reme.actions.ledger import Decision, Derived, Digested, Failure, Ledger, LedgerLine, Taken, Watermark, read_ledger
-from reme.actions.memory import EventNote, MemoryReport, auto_memory, memory_text
-from reme.actions.messages import RECALL_TAG, MessageProblem, Redaction
+from reme.actions.memory import MemoryReport, auto_memory, memory_text
+from reme.actions.messages import MessageProblem, Redaction
 from reme.actions.operations import register
 from reme.actions.origin import Origin
 from reme.actions.proposals import Decided, Proposal, Proposals, Proposed, accept, proposals, reject
@@ -18,7 +20,6 @@ from reme.actions.staleness import Stale, StaleReport, stale
 
 __all__ = [
     "BUCKET_PRESETS",
-    "RECALL_TAG",
     "ActionSettings",
     "Decided",
     "Decision",
@@ -26,6 +27,7 @@ __all__ = [
     "Digested",
     "DreamReport",
     "DreamSettings",
+    "Dropped",
     "EventNote",
     "Failure",
     "Interest",
@@ -58,4 +60,5 @@ __all__ = [
     "register",
     "reject",
     "stale",
+    "view_edit",
 ]

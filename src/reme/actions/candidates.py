@@ -1,20 +1,21 @@
 """Where a unit may belong: nodes of that name, nodes that search finds, and those one link away from them.
 
-Owns the gathering of candidates over the whole digest, whatever their bucket. Decides nothing.
+Owns the gathering of candidates over the whole digest, whatever their bucket, and whether a decision made for some
+still counts when they have been gathered again. Decides nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reme.actions.digest import bucket_of, is_node
 from reme.actions.nodes import Node, as_candidate, read_node
 from reme.index import refresh
 from reme.paths import VaultPath, fold
-from reme.reason import Candidate, SourceLine, Unit
+from reme.reason import Candidate, Create, Integration, Skip, SourceLine, Unit, Update
 from reme.search import search
 from reme.tools import Workspace
 
-__all__ = ["Home", "find_homes", "vanished_sources"]
+__all__ = ["Decided", "Home", "find_homes", "vanished_sources"]
 
 _QUERY_LINES = 4
 
@@ -25,6 +26,43 @@ class Home:
 
     node: Node
     candidate: Candidate
+
+    def shows(self, other: "Home") -> bool:
+        """Whether a reasoner sees the same of both: the same node with the same statements, however it was found."""
+        return self.node.path == other.node.path and self.candidate == replace(
+            other.candidate, neighbour=self.candidate.neighbour
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision and the candidates that it was made for."""
+
+    homes: tuple[Home, ...]
+    decision: Integration
+
+    def among(self, homes: Sequence[Home]) -> "Decided | None":
+        """The same decision for the candidates as they are now; None if what it rests on is no longer there.
+
+        An update rests on the nodes that it names. What makes something new, or nothing, rests on there being no
+        candidate that was not shown.
+        """
+        now = {home.node.path: home for home in homes}
+        current = [now.get(home.node.path) for home in self.homes]
+        same = [home if home and home.shows(shown) else None for home, shown in zip(current, self.homes, strict=True)]
+        match self.decision:
+            case Update(candidate=candidate, relations=relations):
+                named = [candidate, *(relation.candidate for relation in relations)]
+            case Create(relations=relations):
+                named = [relation.candidate for relation in relations]
+            case Skip():
+                named = []
+        if any(1 <= number <= len(same) and same[number - 1] is None for number in named):
+            return None
+        if not isinstance(self.decision, Update) and any(home not in same for home in homes):
+            return None
+        kept = tuple(home or shown for home, shown in zip(same, self.homes, strict=True))
+        return Decided(kept, self.decision)
 
 
 def find_homes(

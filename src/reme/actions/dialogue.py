@@ -6,7 +6,7 @@ learnt from them.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -18,31 +18,41 @@ from reme.paths import VaultPath, parse_path
 from reme.reason import Message
 from reme.vault import Append, Vault
 
-__all__ = ["Dialogue", "append_messages", "dialogue_path", "read_dialogue"]
+__all__ = ["Kept", "Place", "Stretch", "append_messages", "dialogue_path", "read_kept", "read_stretch"]
 
 _KEY_FIRST: Final = b'{"id": "'
 _SESSION_ID: Final = re.compile(r"[\w][\w.@+=-]{0,119}")
 
 
 @dataclass(frozen=True, slots=True)
-class Dialogue:
-    """What was asked of a dialogue as it is on disk.
-
-    Attributes:
-        size: Its length in bytes.
-        ended: Whether its last line is complete.
-        keys: Those of the keys asked for that it has.
-        messages: Its messages behind the line asked for, at most as many as asked for, each with its line.
-        read: The last line that has been looked at for messages.
-        more: Whether there are further messages behind that line.
-    """
+class Kept:
+    """What a dialogue holds: the keys of its messages, its length in bytes, whether its last line is complete."""
 
     path: VaultPath
+    keys: frozenset[str]
     size: int
     ended: bool
-    keys: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a dialogue: behind this line, and this many bytes."""
+
+    line: int = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some messages of a dialogue, each with its line.
+
+    Attributes:
+        end: The place behind the last line that has been looked at.
+        more: Whether there are further messages behind it.
+    """
+
     messages: tuple[Message, ...]
-    read: int
+    end: Place
     more: bool
 
 
@@ -61,43 +71,41 @@ def dialogue_path(vault: Vault, session: str) -> VaultPath:
     return parse_path(f"{vault.layout.session}/dialog/{session}.jsonl")
 
 
-def read_dialogue(
-    vault: Vault,
-    path: VaultPath,
-    clock: Clock,
-    *,
-    wanted: Collection[str] = (),
-    after: int | None = None,
-    most: int = 0,
-) -> Dialogue:
-    """Read a dialogue line by line, keeping only what is asked for; one that is not there is empty.
+def read_kept(vault: Vault, path: VaultPath) -> Kept:
+    """Read what a dialogue holds, line by line; one that is not there is empty."""
+    keys, size, ended = set[str](), 0, True
+    for line in _lines(vault, path, 0):
+        size, ended = size + len(line), line.endswith(b"\n")
+        keys.add(_key(line))
+    return Kept(path, frozenset(keys), size, ended)
+
+
+def read_stretch(vault: Vault, path: VaultPath, clock: Clock, *, after: Place, most: int) -> Stretch:
+    """Read messages behind a place, and no further; lines that are no messages are passed over, but counted.
 
     Args:
-        wanted: Keys to look for.
-        after: Take messages behind this line, or none at all. Lines that are no messages are passed over, but counted.
+        after: Of which only the line has to be given; then the file is read from its beginning.
         most: How many messages to take.
     """
-    found, messages = set[str](), list[Message]()
-    size = number = read = 0
-    ended, more = True, False
-    for number, line in enumerate(_lines(vault, path), start=1):
-        size, ended = size + len(line), line.endswith(b"\n")
-        if wanted and (key := _key(line)) in wanted:
-            found.add(key)
-        if after is None or number <= after or more:
+    messages: list[Message] = []
+    passed, size = (after.line, after.offset) if after.offset else (0, 0)
+    end = after
+    for number, line in enumerate(_lines(vault, path, size), start=passed + 1):
+        size += len(line)
+        if number <= after.line:
             continue
         told = _message(line, number, clock)
-        if len(messages) < most or not told:
-            read = number
-            messages += told
-        else:
-            more = True
-    return Dialogue(path, size, ended, frozenset(found), tuple(messages), read, more)
+        if told and len(messages) == most:
+            return Stretch(tuple(messages), end, True)
+        messages += told
+        end = Place(number, size)
+    return Stretch(tuple(messages), end, False)
 
 
-def _lines(vault: Vault, path: VaultPath) -> Iterator[bytes]:
+def _lines(vault: Vault, path: VaultPath, offset: int) -> Iterator[bytes]:
     if vault.stat(path) is not None:
         with vault.open(path) as file:
+            file.seek(offset)
             yield from file
 
 
@@ -124,10 +132,12 @@ def _message(line: bytes, number: int, clock: Clock) -> list[Message]:
         return []
 
 
-def append_messages(dialogue: Dialogue, messages: Sequence[Delivered]) -> Append:
-    """The edit that adds messages behind the dialogue as it was read."""
+def append_messages(kept: Kept, messages: Sequence[Delivered]) -> tuple[Append, Kept]:
+    """The edit that adds messages behind the dialogue as it was read, and what it holds then."""
     records = (
         {"id": m.key, "role": m.role, "speaker": m.speaker, "at": m.at.isoformat(), "text": m.text} for m in messages
     )
     text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    return Append(dialogue.path, ("" if dialogue.ended else "\n").encode() + text.encode("utf-8"), dialogue.size)
+    data = ("" if kept.ended else "\n").encode() + text.encode("utf-8")
+    keys = kept.keys | {message.key for message in messages}
+    return Append(kept.path, data, kept.size), Kept(kept.path, keys, kept.size + len(data), True)

@@ -2,34 +2,37 @@
 
 Owns the steps: find what changed, ask what it teaches, find where each unit belongs, work it in under the conservation
 laws, and record in the same change set what came of which source. Nothing changed means nothing read by a reasoner and
-nothing written. Units are decided several at a time and committed one after the other: a decision counts only for the
-candidates that it was shown, so that each unit sees what those before it made.
+nothing written. Units are decided several at a time and committed one after the other, each among its candidates as
+they are then: a decision counts as long as what it rests on is what the reasoner was shown; else it is asked again, up
+to three times. Sources may be edited, moved or deleted meanwhile, and other dreams may run: what they took is not
+taken again.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
-from reme.actions.candidates import Home, find_homes, vanished_sources
+from reme.actions.candidates import Decided, Home, find_homes, vanished_sources
 from reme.actions.digest import free_node_path, view_edit
-from reme.actions.dream_report import DreamReport, UnitOutcome, UnitReport, dream_lines, dream_summary
+from reme.actions.dream_report import DreamReport, Dropped, UnitOutcome, UnitReport, dream_lines, dream_summary
+from reme.actions.gathering import Gathered, gather
 from reme.actions.interests import Interest, chosen, interests_path, with_interests
-from reme.actions.ledger import Digested, Failure, Ledger, LedgerLine, append_lines, read_ledger
+from reme.actions.ledger import Digested, Failure, LedgerLine, append_lines, taken_since
 from reme.actions.plans import Evidenced, Plan, derived_lines, evidenced, planned
-from reme.actions.proposals import Proposal, Proposed, difference, keep_proposal, open_proposals
-from reme.actions.runs import ATTEMPTS, commit_as_system, report_path, write_report
+from reme.actions.proposals import Proposal, Proposed, difference, keep_proposal
+from reme.actions.runs import ATTEMPTS, MOST_LISTED, commit_as_system, report_path, write_report
 from reme.actions.settings import DreamSettings
-from reme.actions.sources import Source, changed_resources, changed_sources, named_source, read_again
-from reme.actions.staleness import StaleReport, find_stale
+from reme.actions.sources import Source
 from reme.errors import InvalidInput, Refused
-from reme.index import refresh
+from reme.markdown import words
 from reme.paths import VaultPath, slug_of
-from reme.reason import DreamReasoner, Extraction, Integration, Topic
+from reme.reason import DreamReasoner, Extraction, Topic
+from reme.revision import revision_of
 from reme.tools import Workspace, one_line
-from reme.vault import Amend, Committed, Edit, Unchanged
+from reme.vault import Amend, Committed, Edit, Put, Unchanged, locked
 
 __all__ = ["auto_dream"]
 
@@ -68,49 +71,12 @@ async def auto_dream(
     if days < 1 or most < 1:
         raise InvalidInput("scan_days and max_units must be at least 1")
     until = day or workspace.clock.today()
-    sources, stale = await asyncio.to_thread(_sources, workspace, settings, until, days, path)
-    dream = _Dream(workspace, reasoner, settings, until, sources, stale, dry_run)
-    if sources:
-        extraction = await reasoner.extract([s.shown for s in sources], settings.buckets, most, hint)
+    gathered = await asyncio.to_thread(gather, workspace, settings, until, days, path)
+    dream = _Dream(workspace, reasoner, settings, until, gathered, dry_run)
+    if gathered.sources:
+        extraction = await reasoner.extract([s.shown for s in gathered.sources], settings.buckets, most, hint)
         await dream.run(extraction, most)
     return await asyncio.to_thread(dream.finish)
-
-
-def _sources(
-    workspace: Workspace, settings: DreamSettings, until: date, days: int, path: str | None
-) -> tuple[list[Source], StaleReport]:
-    """What changed and is not waiting in a proposal, and which nodes are stale."""
-    vault, ledger = workspace.vault, read_ledger(workspace.vault)
-    stale = find_stale(vault, ledger)
-    if path is not None:
-        found = named_source(vault, ledger, path, until)
-    else:
-        found = _changed(workspace, ledger, settings, until, days, stale)
-    waiting = {(s.source, s.fingerprint) for proposal in open_proposals(vault) for s in proposal.sources}
-    return [source for source in found if (source.path, source.fingerprint) not in waiting], stale
-
-
-def _changed(
-    workspace: Workspace, ledger: Ledger, settings: DreamSettings, until: date, days: int, stale: StaleReport
-) -> list[Source]:
-    """Changed notes of the days looked at, their resources, and what stale nodes were derived from."""
-    refresh(workspace.index, workspace.vault)
-    notes = changed_sources(workspace.vault, ledger, until, days)
-    resources = changed_resources(workspace, ledger, notes, until, days, settings.resource_bytes)
-    again = read_again(workspace.vault, ledger, (entry.source for entry in stale.stale), until)
-    return list({source.path: source for source in (*notes, *resources, *again)}.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    """A decision and the candidates that it was made for."""
-
-    homes: tuple[Home, ...]
-    decision: Integration
-
-    def holds_for(self, homes: Sequence[Home]) -> bool:
-        """Whether the candidates are still as they were shown."""
-        return [(h.node.path, h.node.revision) for h in homes] == [(h.node.path, h.node.revision) for h in self.homes]
 
 
 @dataclass(slots=True)
@@ -121,8 +87,7 @@ class _Dream:
     reasoner: DreamReasoner
     settings: DreamSettings
     day: date
-    sources: Sequence[Source]
-    stale: StaleReport
+    gathered: Gathered
     dry_run: bool
     units: list[UnitReport] = field(default_factory=list[UnitReport])
     topics: tuple[Topic, ...] = ()
@@ -133,6 +98,12 @@ class _Dream:
     failures: list[LedgerLine] = field(default_factory=list[LedgerLine])
     drafts: dict[VaultPath, bytes] = field(default_factory=dict[VaultPath, bytes])
     proposed: dict[VaultPath, Proposed] = field(default_factory=dict[VaultPath, Proposed])
+    landed: set[tuple[VaultPath, int]] = field(default_factory=set[tuple[VaultPath, int]])
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """What changed."""
+        return self.gathered.sources
 
     @property
     def writes(self) -> bool:
@@ -158,74 +129,126 @@ class _Dream:
             homes = [await self._homes(entry) for entry in batch]
             decided = await asyncio.gather(*(self._ask(e, h, "") for e, h in zip(batch, homes, strict=True)))
             for place, (entry, early) in enumerate(zip(batch, decided, strict=True)):
-                holds = place == 0 or early.holds_for(await self._homes(entry))
-                await self._integrate(entry, early if holds else await self._decide(entry, ""))
+                await self._integrate(entry, early if place == 0 else await self._still(entry, early))
 
-    async def _decide(self, entry: Evidenced, complaint: str) -> _Decided:
+    async def _still(self, entry: Evidenced, decided: Decided) -> Decided:
+        """A decision for the candidates as they are now: the same if what it rests on is there, else another."""
+        homes = await self._homes(entry)
+        return decided.among(homes) or await self._ask(entry, homes, "")
+
+    async def _decide(self, entry: Evidenced, complaint: str) -> Decided:
         return await self._ask(entry, await self._homes(entry), complaint)
 
-    async def _ask(self, entry: Evidenced, homes: Sequence[Home], complaint: str) -> _Decided:
+    async def _ask(self, entry: Evidenced, homes: Sequence[Home], complaint: str) -> Decided:
         candidates = [home.candidate for home in homes]
         decision = await self.reasoner.integrate(entry.unit, entry.lines, candidates, complaint)
-        return _Decided(tuple(homes), decision)
+        return Decided(tuple(homes), decision)
 
     async def _homes(self, entry: Evidenced) -> list[Home]:
         limit = self.settings.candidates
         return await asyncio.to_thread(find_homes, self.workspace, entry.unit, entry.lines, limit, self.drafts)
 
-    async def _integrate(self, entry: Evidenced, decided: _Decided) -> None:
-        """Write what was decided; decide anew where the candidates have changed or a law was broken."""
+    async def _integrate(self, unit: Evidenced, decided: Decided) -> None:
+        """Write what was decided; gather again where files have changed, decide anew where a law was broken."""
         refusals = 0
+        entry = unit
         for attempt in range(ATTEMPTS):
             problems: list[str] = []
             plan = planned(entry, decided.decision, decided.homes, self._new_path, problems)
             self.problems += problems
+            last = attempt + 1 == ATTEMPTS
             try:
-                if await asyncio.to_thread(self._commit, entry, plan):
+                left = await asyncio.to_thread(self._commit, unit, entry, plan)
+                if left is None:
                     return
-                complaint = ""
+                if not last:
+                    same = left is entry
+                    entry = left
+                    decided = await self._still(entry, decided) if same else await self._decide(entry, "")
             except Refused as error:
-                complaint, refusals = error.message, refusals + 1
+                refusals += 1
                 if refusals > 1:
-                    self._give_up(entry, plan, "refused", error.message)
+                    self._give_up(unit, plan.node, "refused", error.message)
                     return
-            if attempt + 1 < ATTEMPTS:
-                decided = await self._decide(entry, complaint)
-        self._give_up(entry, None, "conflict", "its files kept changing")
+                if not last:
+                    decided = await self._decide(entry, error.message)
+        self._give_up(unit, None, "conflict", "its files kept changing")
 
     def _new_path(self, bucket: str, name: str) -> VaultPath:
         return free_node_path(self.workspace.vault, bucket, slug_of(name), self.drafts)
 
     # Committing
 
-    def _commit(self, entry: Evidenced, plan: Plan) -> bool:
-        """Write a plan with what is to be remembered of it; False if the files have changed meanwhile."""
-        done = [path for path in entry.paths if self._is_last(path)]
-        if plan.outcome == "refused":
-            self._give_up(entry, plan, "refused", plan.reason)
-            return True
-        reason = one_line(f"{plan.outcome} {plan.node} from {entry.unit.name}")
-        if plan.edit is not None and not self.writes:
-            self._draft(entry, plan, reason)
-        elif plan.edit is not None:
-            lines: list[LedgerLine] = [*derived_lines(entry, plan), *map(self._digested, done)]
-            outcome = commit_as_system(self.workspace, [plan.edit, self._ledger(lines)], reason)
-            if not isinstance(outcome, Committed | Unchanged):
-                return False
-            self.finished += done
-        self.open_units.subtract(entry.paths)
-        self.units.append(
-            UnitReport(entry.unit.name, entry.bucket, plan.outcome, plan.node, len(plan.landed), plan.reason)
-        )
-        return True
+    def _commit(self, unit: Evidenced, entry: Evidenced, plan: Plan) -> Evidenced | None:
+        """Write a plan with what is to be remembered of it.
 
-    def _draft(self, entry: Evidenced, plan: Plan, reason: str) -> None:
+        Args:
+            unit: The unit as it was found.
+            entry: What is left of it to be learnt.
+
+        Returns:
+            What is to be tried again, where files have changed meanwhile, or other runs have learnt some of it.
+        """
+        if plan.outcome == "refused":
+            self._give_up(unit, plan.node, "refused", plan.reason)
+        elif plan.edit is None or not self.writes:
+            self._draft(entry, plan)
+            self._done(unit, entry, plan)
+        else:
+            with locked(self.workspace.vault):
+                return self._write(unit, entry, plan, plan.edit)
+        return None
+
+    def _write(self, unit: Evidenced, entry: Evidenced, plan: Plan, edit: Put) -> Evidenced | None:
+        if reason := self._changed_meanwhile(entry):
+            self._give_up(unit, plan.node, "conflict", reason)
+            return None
+        left = entry.without(self._taken_meanwhile())
+        if not left.lines:
+            self._done(unit, entry, Plan("skipped", None, None, (), "another run has learnt it meanwhile"))
+            return None
+        if left is not entry:
+            return left
+        done = [path for path in unit.paths if self._is_last(path)]
+        lines: list[LedgerLine] = [*derived_lines(entry, plan), *map(self._digested, done)]
+        outcome = commit_as_system(self.workspace, [edit, self._ledger(lines)], _reason(entry, plan))
+        if not isinstance(outcome, Committed | Unchanged):
+            return entry
+        self.finished += done
+        self._done(unit, entry, plan)
+        return None
+
+    def _done(self, unit: Evidenced, entry: Evidenced, plan: Plan) -> None:
+        self.open_units.subtract(unit.paths)
+        for number in (number for claim in plan.landed for number in claim.evidence):
+            self.landed.add((entry.sources[number - 1].path, entry.lines[number - 1].number))
+        self.units.append(
+            UnitReport(unit.unit.name, unit.bucket, plan.outcome, plan.node, len(plan.landed), plan.reason)
+        )
+
+    def _changed_meanwhile(self, entry: Evidenced) -> str:
+        """Why lines of a unit cannot be cited any more, empty if they can."""
+        for source in dict.fromkeys(entry.sources):
+            data = self.workspace.vault.bytes_of(source.path)
+            if data is None:
+                return f"{source.path} was moved or deleted while it was read"
+            if revision_of(data) != source.revision:
+                said = words(data.decode("utf-8", "replace"))
+                own = (line for line, where in zip(entry.lines, entry.sources, strict=True) if where is source)
+                if any(words(line.text) not in said for line in own):
+                    return f"{source.path} was changed while it was read, and no longer says it"
+        return ""
+
+    def _taken_meanwhile(self) -> Mapping[VaultPath, frozenset[str]]:
+        return taken_since(self.workspace.vault, self.gathered.ledger.size, self.workspace.caller.run)
+
+    def _draft(self, entry: Evidenced, plan: Plan) -> None:
         """Keep what would be written; from the bytes that it was first planned from."""
-        if plan.edit is None:
+        if plan.node is None or plan.data is None:
             return
-        path, data = plan.edit.path, plan.edit.data
+        path, data = plan.node, plan.data
         base = plan.base.decode("utf-8") if plan.base is not None else None
-        first = self.proposed.get(path) or Proposed(path, base, "", reason)
+        first = self.proposed.get(path) or Proposed(path, base, "", _reason(entry, plan))
         derived = first.derived + derived_lines(entry, plan)
         self.proposed[path] = replace(first, text=data.decode("utf-8"), derived=derived)
         self.drafts[path] = data
@@ -241,19 +264,28 @@ class _Dream:
         source = next(source for source in self.sources if source.path == path)
         return Digested(path, source.revision, source.fingerprint)
 
-    def _give_up(self, entry: Evidenced, plan: Plan | None, outcome: UnitOutcome, reason: str) -> None:
-        node = plan.node if plan else None
+    def _give_up(self, entry: Evidenced, node: VaultPath | None, outcome: UnitOutcome, reason: str) -> None:
         self.failed.update(entry.paths)
         self.open_units.subtract(entry.paths)
         self.units.append(UnitReport(entry.unit.name, entry.bucket, outcome, node, 0, reason))
         self.failures.append(Failure(outcome, (node,) if node else (), f"{entry.unit.name}: {reason}"))
+
+    def _dropped(self) -> tuple[Dropped, ...]:
+        """What sources that are done with state and nothing took up."""
+        return tuple(
+            Dropped(source.path, line.number, line.text)
+            for source in self.sources
+            if source.path not in self.failed
+            for line in source.shown.lines
+            if not line.known and (source.path, line.number) not in self.landed
+        )
 
     def finish(self) -> DreamReport:
         """Record the sources that are done without a node of their own, take up topics, leave the report."""
         rest = [s.path for s in self.sources if s.path not in self.failed and s.path not in self.finished]
         proposal = self._proposal(rest) if not self.dry_run else None
         interests = self._interests()
-        records = bool(self.sources) and not self.dry_run
+        records, dropped = bool(self.sources or self.gathered.moved) and not self.dry_run, self._dropped()
         if records and proposal is None:
             self.finished += rest
         report = DreamReport(
@@ -269,7 +301,10 @@ class _Dream:
             diff="\n".join(difference(file.path, file.base, file.text) for file in self.proposed.values()),
             proposed=proposal is not None,
             interests=interests_path(self.workspace.vault, self.day) if interests and records else None,
-            stale=self.stale.stale,
+            stale=self.gathered.stale.stale,
+            moved=tuple((each.source, each.target) for each in self.gathered.moved),
+            dropped=dropped[:MOST_LISTED],
+            dropped_in_all=len(dropped),
         )
         if records:
             self._record(report, rest, proposal, interests)
@@ -280,8 +315,9 @@ class _Dream:
     ) -> None:
         vault = self.workspace.vault
         edits: list[Edit] = [write_report(self.workspace, _ACTION, dream_summary(report), dream_lines(report))]
+        moved = (line for each in self.gathered.moved for line in each.lines)
         done = map(self._digested, rest) if proposal is None else ()
-        if lines := [*done, *self.failures]:
+        if lines := [*moved, *done, *self.failures]:
             edits.append(self._ledger(lines))
         if interests and report.interests:
             edits.append(Amend(report.interests, lambda data: with_interests(data, interests)))
@@ -301,3 +337,7 @@ class _Dream:
         run, at = self.workspace.caller.run, self.workspace.clock.now().isoformat(timespec="seconds")
         summary = f"{len(files)} files from {len(self.sources)} sources"
         return Proposal(run, at, summary, files, tuple(map(self._digested, done)))
+
+
+def _reason(entry: Evidenced, plan: Plan) -> str:
+    return one_line(f"{plan.outcome} {plan.node} from {entry.unit.name}")

@@ -7,12 +7,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from reme.actions.runs import some
 from reme.actions.staleness import Stale
 from reme.paths import VaultPath
 from reme.reason import Topic
 from reme.tools import one_line
 
-__all__ = ["DreamReport", "UnitOutcome", "UnitReport", "dream_lines", "dream_summary", "dream_text"]
+__all__ = ["DreamReport", "Dropped", "UnitOutcome", "UnitReport", "dream_lines", "dream_summary", "dream_text"]
 
 UnitOutcome = Literal["created", "corroborated", "refined", "corrected", "unchanged", "skipped", "refused", "conflict"]
 
@@ -36,6 +37,15 @@ class UnitReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A statement of a source that is done with, which no node took up."""
+
+    source: VaultPath
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DreamReport:
     """What a dream did.
 
@@ -53,6 +63,9 @@ class DreamReport:
         proposed: Whether that is kept as a proposal, under the id of the run.
         interests: The file that took up topics, or None.
         stale: Nodes whose source no longer says what they took from it.
+        moved: Sources that are at another path now, each with that path; they are not learnt from again.
+        dropped: The first of the statements that nothing took up.
+        dropped_in_all: How many there are.
     """
 
     run: str
@@ -68,12 +81,16 @@ class DreamReport:
     proposed: bool = False
     interests: VaultPath | None = None
     stale: tuple[Stale, ...] = ()
+    moved: tuple[tuple[VaultPath, VaultPath], ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    dropped_in_all: int = 0
 
 
 def dream_summary(report: DreamReport) -> str:
     """A report in one line."""
     if not report.sources:
-        return "nothing changed since the last dream"
+        moved = f"{len(report.moved)} sources moved, " if report.moved else ""
+        return f"{moved}nothing changed since the last dream"
     counts = Counter(unit.outcome for unit in report.units)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing worth keeping"
     waiting = len(report.sources) - len(report.finished)
@@ -94,7 +111,10 @@ def dream_lines(report: DreamReport) -> list[str]:
 
 def _trouble(report: DreamReport) -> list[str]:
     return [
-        *(f"- not followed: {one_line(problem)}" for problem in report.problems),
+        *(f"- {source} is now {target}" for source, target in report.moved),
+        *some([f"- not followed: {one_line(problem)}" for problem in report.problems]),
+        *(f"- not taken up: {one_line(d.text)} ({d.source}, line {d.line})" for d in report.dropped),
+        *([f"- and {more} more"] if (more := report.dropped_in_all - len(report.dropped)) else []),
         *(f"- {node} cites {one_line(source)}, which is gone" for node, source in report.vanished),
         *(
             f"- [[{entry.node}]] is stale: {entry.source} no longer says {one_line(text)!r}"

@@ -16,10 +16,12 @@ and, by kind,
     ``session``, ``line``: the session's dialogue has been learnt from up to and including this line.
 ``digested`` (auto_dream)
     ``source``, ``revision``, ``fingerprint``: a daily note all of whose units landed or were skipped, at this
-    revision; the fingerprint is the BLAKE2b-128 of its words, so that retargets and woven links wake nothing.
+    revision; the fingerprint is the BLAKE2b-128 of its words, so that retargets and woven links wake nothing. A note
+    that has been moved gets lines of this kind and of the next anew, under its new path.
 ``derived`` (auto_dream)
     ``node``, ``source``, ``revision``, ``statements``: what a digest node took from a source at this revision: a list
-    of ``{"line": …, "text": …}``, the source's line and the words taken from it.
+    of ``{"line": …, "text": …}``, the source's line and what it states; with ``"stated": …`` where the node says it in
+    other words.
 ``accepted``, ``rejected`` (accept, reject)
     ``proposal``, ``paths``, ``reason``: what was decided of these files of the proposal that this run had left.
 ``refused``, ``conflict`` (auto_dream)
@@ -29,8 +31,8 @@ Later lines go before earlier ones of the same kind and subject.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 
@@ -48,8 +50,14 @@ __all__ = [
     "Taken",
     "Watermark",
     "append_lines",
+    "extended",
     "read_ledger",
+    "read_watermark",
+    "taken_since",
 ]
+
+_WATERMARK = b'"watermark"'
+_DERIVED = b'"derived"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +79,11 @@ class Digested:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Words that a node took from a line of a source."""
+    """What a node took from a line of a source: the line's words, and the node's, empty where they are the same."""
 
     line: int
     text: str
+    stated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +128,74 @@ class Ledger:
         taken: By source, the words that nodes have taken from it.
         derived: Everything that nodes have taken, in the order of taking.
         decided: The files of proposals that have been decided of, by proposal.
+        size: The length of the file that it was read from, in bytes.
     """
 
-    watermarks: Mapping[str, int]
-    digested: Mapping[VaultPath, Digested]
-    taken: Mapping[VaultPath, frozenset[str]]
+    watermarks: Mapping[str, int] = field(default_factory=dict[str, int])
+    digested: Mapping[VaultPath, Digested] = field(default_factory=dict[VaultPath, Digested])
+    taken: Mapping[VaultPath, frozenset[str]] = field(default_factory=dict[VaultPath, frozenset[str]])
     derived: tuple[Derived, ...] = ()
     decided: Mapping[str, frozenset[VaultPath]] = field(default_factory=dict[str, frozenset[VaultPath]])
+    size: int = 0
 
 
 def read_ledger(vault: Vault) -> Ledger:
     """Read the whole ledger; one that is not there is empty."""
     data = vault.bytes_of(vault.layout.ledger) or b""
-    watermarks: dict[str, int] = {}
-    digested: dict[VaultPath, Digested] = {}
-    taken: dict[VaultPath, set[str]] = {}
-    derived: list[Derived] = []
-    decided: dict[str, frozenset[VaultPath]] = {}
-    for raw in data.splitlines():
-        match _parsed(raw):
-            case Watermark(session, line):
-                watermarks[session] = line
-            case Digested() as entry:
-                digested[entry.source] = entry
+    found = (_parsed(raw) for raw in data.splitlines())
+    return replace(extended(Ledger(), (line for line in found if line is not None)), size=len(data))
+
+
+def extended(ledger: Ledger, lines: Iterable[LedgerLine]) -> Ledger:
+    """The ledger as it would be with further lines."""
+    watermarks, digested, decided = dict(ledger.watermarks), dict(ledger.digested), dict(ledger.decided)
+    derived = list(ledger.derived)
+    fresh: dict[VaultPath, set[str]] = {}
+    for line in lines:
+        match line:
+            case Watermark(session, number):
+                watermarks[session] = number
+            case Digested(source):
+                digested[source] = line
             case Decision(_, proposal, paths):
                 decided[proposal] = decided.get(proposal, frozenset()) | frozenset(paths)
-            case Derived(source=source, statements=statements) as entry:
-                derived.append(entry)
-                taken.setdefault(source, set()).update(statement.text for statement in statements)
-            case _:
+            case Derived(source=source, statements=statements):
+                derived.append(line)
+                fresh.setdefault(source, set()).update(statement.text for statement in statements)
+            case Failure():
                 continue
-    words = {source: frozenset(texts) for source, texts in taken.items()}
-    return Ledger(watermarks, digested, words, tuple(derived), decided)
+    added = {source: ledger.taken.get(source, frozenset()) | texts for source, texts in fresh.items()}
+    return Ledger(watermarks, digested, {**ledger.taken, **added}, tuple(derived), decided, ledger.size)
+
+
+def read_watermark(vault: Vault, session: str) -> int:
+    """The last line of a session's dialogue that has been learnt from, without reading the rest of the ledger."""
+    found = 0
+    for raw in _raw_lines(vault, 0):
+        if _WATERMARK in raw and isinstance(line := _parsed(raw), Watermark) and line.session == session:
+            found = line.line
+    return found
+
+
+def taken_since(vault: Vault, size: int, run: str) -> Mapping[VaultPath, frozenset[str]]:
+    """By source, the words that other runs than this one have taken since the ledger had this size.
+
+    A ledger that is shorter now, since a run was undone, is read from its beginning.
+    """
+    stat = vault.stat(vault.layout.ledger)
+    found: dict[VaultPath, frozenset[str]] = {}
+    for raw in _raw_lines(vault, size if stat is not None and stat.size >= size else 0):
+        if _DERIVED in raw and isinstance(line := _parsed(raw), Derived) and json.loads(raw).get("run") != run:
+            texts = frozenset(taken.text for taken in line.statements)
+            found[line.source] = found.get(line.source, frozenset()) | texts
+    return found
+
+
+def _raw_lines(vault: Vault, offset: int) -> Iterator[bytes]:
+    if vault.stat(vault.layout.ledger) is not None:
+        with vault.open(vault.layout.ledger) as file:
+            file.seek(offset)
+            yield from file
 
 
 def append_lines(vault: Vault, lines: tuple[LedgerLine, ...], *, at: datetime, run: str) -> Append:
@@ -174,12 +219,17 @@ def _as_dict(line: LedgerLine, at: datetime, run: str) -> dict[str, object]:
         case Digested(source, revision, fingerprint):
             return head("digested") | {"source": source, "revision": revision, "fingerprint": fingerprint}
         case Derived(node, source, revision, statements):
-            taken = [{"line": statement.line, "text": statement.text} for statement in statements]
+            taken = [_as_taken(statement) for statement in statements]
             return head("derived") | {"node": node, "source": source, "revision": revision, "statements": taken}
         case Decision(kind, proposal, paths, reason):
             return head(kind) | {"proposal": proposal, "paths": list(paths), "reason": reason}
         case Failure(kind, paths, reason):
             return head(kind) | {"paths": list(paths), "reason": reason}
+
+
+def _as_taken(taken: Taken) -> dict[str, object]:
+    record: dict[str, object] = {"line": taken.line, "text": taken.text}
+    return record | {"stated": taken.stated} if taken.stated else record
 
 
 def _parsed(raw: bytes) -> LedgerLine | None:
@@ -206,7 +256,7 @@ def _parsed(raw: bytes) -> LedgerLine | None:
                 "statements": list(),
             }:
                 statements = cast("list[dict[str, Any]]", record["statements"])
-                taken = tuple(Taken(int(s["line"]), str(s["text"])) for s in statements)
+                taken = tuple(Taken(int(s["line"]), str(s["text"]), str(s.get("stated", ""))) for s in statements)
                 return Derived(VaultPath(node), VaultPath(source), Revision(revision), taken)
             case _:
                 return None

@@ -7,20 +7,20 @@ what is wrong with a message. Knows nothing of where messages are kept.
 import hashlib
 import json
 import re
+import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from itertools import islice
 from typing import Any, Final, Literal, cast
 
 from reme.actions.redaction import redact
 from reme.clock import Clock
+from reme.search import RECALL_TAG
 
-__all__ = ["RECALL_TAG", "Delivered", "Delivery", "MessageProblem", "Redaction", "read_messages"]
-
-RECALL_TAG: Final = "reme-recall"
-"""Text between ``<reme-recall>`` and ``</reme-recall>`` was recalled by ReMe and is never learnt from."""
+__all__ = ["Delivered", "Delivery", "MessageProblem", "Redaction", "read_blocks", "read_messages"]
 
 _SILENT_ROLES: Final = frozenset({"system", "developer", "tool", "function"})
 _SILENT_RECORDS: Final = frozenset(
@@ -110,13 +110,26 @@ def read_messages(raw: Sequence[object] | str, clock: Clock, day: date | None = 
         clock: For the vault's timezone, and for messages without a time of their own.
         day: The local date of messages without a time of their own; today by default.
     """
+    return next(read_blocks(raw, clock, day, size=sys.maxsize))
+
+
+def read_blocks(raw: Sequence[object] | str, clock: Clock, day: date | None, *, size: int) -> Iterator[Delivery]:
+    """Read a delivery as ``read_messages`` does, so many messages at a time; at least one block, be it empty."""
+    seen: Counter[str] = Counter()
+    default = clock.now() if day is None else datetime.combine(day, time(12), clock.zone)
+    items = iter(_items(raw))
+    first = True
+    while (block := list(islice(items, size))) or first:
+        first = False
+        yield _read_block(block, clock, default, seen)
+
+
+def _read_block(items: Sequence[tuple[int, object]], clock: Clock, default: datetime, seen: Counter[str]) -> Delivery:
     messages: list[Delivered] = []
     problems: list[MessageProblem] = []
     redactions: list[Redaction] = []
     dropped = 0
-    seen: Counter[str] = Counter()
-    default = clock.now() if day is None else datetime.combine(day, time(12), clock.zone)
-    for line, item in _items(raw):
+    for line, item in items:
         try:
             if isinstance(item, _Malformed):
                 raise item
@@ -132,9 +145,9 @@ def read_messages(raw: Sequence[object] | str, clock: Clock, day: date | None = 
     return Delivery(tuple(messages), tuple(problems), tuple(redactions), dropped)
 
 
-def _items(raw: Sequence[object] | str) -> list[tuple[int, object]]:
+def _items(raw: Sequence[object] | str) -> Iterable[tuple[int, object]]:
     if not isinstance(raw, str):
-        return list(enumerate(raw, start=1))
+        return enumerate(raw, start=1)
     if raw.lstrip()[:1] in ("[", "{"):
         try:
             listed: object = json.loads(raw)
@@ -143,8 +156,18 @@ def _items(raw: Sequence[object] | str) -> list[tuple[int, object]]:
         if isinstance(listed, dict):  # a request or an export around them
             listed = cast("dict[str, object]", listed).get("messages")
         if isinstance(listed, list):
-            return list(enumerate(cast("list[object]", listed), start=1))
-    return [(number, _decoded(line)) for number, line in enumerate(raw.split("\n"), start=1) if line.strip()]
+            return enumerate(cast("list[object]", listed), start=1)
+    return ((number, _decoded(line)) for number, line in _lines(raw) if line.strip())
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text, one at a time."""
+    start = number = 0
+    while start <= len(text):
+        number += 1
+        end = text.find("\n", start)
+        yield number, text[start : end if end >= 0 else len(text)]
+        start = end + 1 if end >= 0 else len(text) + 1
 
 
 def _decoded(line: str) -> object:

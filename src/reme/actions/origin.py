@@ -5,31 +5,22 @@ among its sources. Repeating a thing never raises it.
 """
 
 from collections.abc import Iterable
-from typing import Final, Literal, get_args
 
 from reme.markdown import Note, parse, set_property
+from reme.search import ORIGINS, Origin, as_origin
 
 __all__ = ["Origin", "as_origin", "lowest", "origin_of", "with_origin"]
-
-Origin = Literal["person", "agent", "tool", "web"]
-
-_ORDER: Final[tuple[Origin, ...]] = get_args(Origin)
 
 
 def lowest(origins: Iterable[Origin]) -> Origin:
     """The least trusted of some origins; ``person`` for none."""
-    places = [_ORDER.index(origin) for origin in origins]
-    return _ORDER[max(places, default=0)]
+    places = [ORIGINS.index(origin) for origin in origins]
+    return ORIGINS[max(places, default=0)]
 
 
 def origin_of(note: Note, default: Origin) -> Origin:
     """What a note says of its origin, if that is one that there is."""
     return as_origin(note.properties.get("origin")) or default
-
-
-def as_origin(stated: object) -> Origin | None:
-    """What metadata says, if it is an origin."""
-    return next((origin for origin in _ORDER if origin == stated), None)
 
 
 def with_origin(data: bytes, origin: Origin) -> bytes:

@@ -5,7 +5,7 @@ reason, and the rest is followed. Writes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from reme.actions.candidates import Home
@@ -31,7 +31,7 @@ from reme.reason import (
     Unit,
     Update,
 )
-from reme.revision import ABSENT
+from reme.revision import ABSENT, revision_of
 from reme.vault import Put
 
 __all__ = ["Evidenced", "Plan", "derived_lines", "evidenced", "planned"]
@@ -58,6 +58,19 @@ class Evidenced:
         """The sources, each once."""
         return frozenset(source.path for source in self.sources)
 
+    def without(self, learnt: Mapping[VaultPath, frozenset[str]]) -> "Evidenced":
+        """What is left of it besides lines that somebody else has learnt from; itself if that is all."""
+        left = [
+            place
+            for place, (line, source) in enumerate(zip(self.lines, self.sources, strict=True))
+            if line.known or line.text not in learnt.get(source.path, frozenset())
+        ]
+        if len(left) == len(self.lines):
+            return self
+        evidence = tuple(self.unit.evidence[place] for place in left)
+        lines, sources = (tuple(each[place] for place in left) for each in (self.lines, self.sources))
+        return replace(self, unit=replace(self.unit, evidence=evidence), lines=lines, sources=sources)
+
     def _item(self, claim: Claim) -> Item:
         line = self.lines[claim.evidence[0] - 1]
         return Item(claim.text, line.speaker, line.day, line.about)
@@ -68,14 +81,21 @@ class Evidenced:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a decision comes to: the node's edit, if any, with the bytes that it was made from, and what landed."""
+    """What a decision comes to: the node's new bytes, if any, with those that they were made from, and what landed."""
 
     outcome: UnitOutcome
     node: VaultPath | None
-    edit: Put | None
+    data: bytes | None
     landed: tuple[Claim, ...]
     reason: str = ""
     base: bytes | None = None
+
+    @property
+    def edit(self) -> Put | None:
+        """What is to be written."""
+        if self.node is None or self.data is None:
+            return None
+        return Put(self.node, self.data, ABSENT if self.base is None else revision_of(self.base), NODE_LAWS)
 
 
 def evidenced(
@@ -87,6 +107,7 @@ def evidenced(
         fallback: The bucket of a unit that names none, or none that there is.
         problems: Takes the reasons for what is refused.
     """
+    offered: list[Evidence] = []
     lines: list[SourceLine] = []
     behind: list[Source] = []
     for evidence in dict.fromkeys(unit.evidence):
@@ -95,6 +116,7 @@ def evidenced(
         if source is None or line is None:
             problems.append(f"unit {unit.name!r}: line {evidence.line} of source {evidence.source} was not offered")
             continue
+        offered.append(evidence)
         lines.append(line)
         behind.append(source)
     if not lines:
@@ -103,7 +125,8 @@ def evidenced(
     known = {bucket.name for bucket in buckets}
     if unit.bucket and unit.bucket not in known:
         problems.append(f"unit {unit.name!r}: there is no bucket {unit.bucket!r}")
-    return Evidenced(unit, unit.bucket if unit.bucket in known else fallback, tuple(lines), tuple(behind))
+    followed = replace(unit, evidence=tuple(offered))
+    return Evidenced(followed, unit.bucket if unit.bucket in known else fallback, tuple(lines), tuple(behind))
 
 
 def _offered(evidence: Evidence, sources: Sequence[Source]) -> bool:
@@ -160,7 +183,7 @@ def _created(
         sources=list(cited),
         relations=related,
     )
-    return Plan("created", path, Put(path, data, ABSENT, NODE_LAWS), fit)
+    return Plan("created", path, data, fit)
 
 
 def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: list[str]) -> Plan:
@@ -175,11 +198,11 @@ def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: 
     worked = work_in(node, edits, entry.citing, related, origins)
     problems.extend(worked.refused)
     if worked.data == node.note.source:
-        outcome: UnitOutcome = "unchanged" if worked.landed else "refused"
-        reason = "" if worked.landed else "no edit of it could be followed"
-        return Plan(outcome, node.path, None, worked.landed, reason)
-    put = Put(node.path, worked.data, node.revision, NODE_LAWS)
-    return Plan(_SHAPES.get(update.shape, "refined"), node.path, put, worked.landed, base=node.note.source)
+        if worked.landed:
+            return Plan("unchanged", node.path, None, worked.landed)
+        return Plan("refused", node.path, None, (), "no edit of it could be followed")
+    outcome = _SHAPES.get(update.shape, "refined")
+    return Plan(outcome, node.path, worked.data, worked.landed, base=node.note.source)
 
 
 def _follows(entry: Evidenced, edit: NodeEdit, problems: list[str]) -> bool:
@@ -215,12 +238,13 @@ def _related(
 
 
 def derived_lines(entry: Evidenced, plan: Plan) -> tuple[Derived, ...]:
-    """What the node took from each source: the line of every piece of evidence, and the words that stand for it."""
+    """What the node took from each source: every line that is evidence, and how the node states it."""
     taken: dict[VaultPath, list[Taken]] = {}
     for claim in plan.landed:
         for number in claim.evidence:
             line = entry.lines[number - 1]
-            taken.setdefault(entry.sources[number - 1].path, []).append(Taken(line.number, claim.text))
+            stated = claim.text if claim.text != line.text else ""
+            taken.setdefault(entry.sources[number - 1].path, []).append(Taken(line.number, line.text, stated))
     revisions = {source.path: source.revision for source in entry.sources}
     node = plan.node
     return tuple(Derived(node, path, revisions[path], tuple(found)) for path, found in taken.items()) if node else ()

@@ -99,7 +99,12 @@ def keep_proposal(vault: Vault, proposal: Proposal) -> None:
 
 def _file_record(file: Proposed) -> dict[str, object]:
     derived = [
-        [entry.node, entry.source, entry.revision, [[taken.line, taken.text] for taken in entry.statements]]
+        [
+            entry.node,
+            entry.source,
+            entry.revision,
+            [[taken.line, taken.text, taken.stated] for taken in entry.statements],
+        ]
         for entry in file.derived
     ]
     return {"path": file.path, "base": file.base, "text": file.text, "reason": file.reason, "derived": derived}
@@ -130,7 +135,7 @@ def _loaded(path: Path) -> Proposal | None:
                 file["text"],
                 file["reason"],
                 tuple(
-                    Derived(VaultPath(n), VaultPath(s), Revision(r), tuple(Taken(line, text) for line, text in taken))
+                    Derived(VaultPath(n), VaultPath(s), Revision(r), tuple(Taken(*each) for each in taken))
                     for n, s, r, taken in file["derived"]
                 ),
             )

@@ -13,13 +13,25 @@ from reme.revision import ABSENT
 from reme.tools import Workspace
 from reme.vault import ChangeSet, Edit, Law, Outcome, Put, commit
 
-__all__ = ["ATTEMPTS", "NODE_LAWS", "NOTE_LAWS", "commit_as_system", "report_path", "write_report"]
+__all__ = [
+    "ATTEMPTS",
+    "MOST_LISTED",
+    "NODE_LAWS",
+    "NOTE_LAWS",
+    "commit_as_system",
+    "report_path",
+    "some",
+    "write_report",
+]
 
 NOTE_LAWS: Final[frozenset[Law]] = frozenset[Law]({"keep-links", "keep-words"})
 """What every automatic change of a note keeps."""
 
 NODE_LAWS: Final[frozenset[Law]] = NOTE_LAWS | frozenset[Law]({"cite-source"})
 """What every automatic change of a digest node keeps."""
+
+MOST_LISTED: Final = 20
+"""How much of one kind a report lists before it only counts."""
 
 ATTEMPTS: Final = 3
 """How often a change is gathered and decided anew when its files change meanwhile."""
@@ -50,3 +62,8 @@ def write_report(workspace: Workspace, action: str, summary: str, lines: Sequenc
     )
     body = "\n".join(("", f"# {action}", "", summary, "", *lines)).rstrip("\n") + "\n"
     return Put(report_path(workspace, action), head + body.encode("utf-8"), ABSENT)
+
+
+def some(lines: Sequence[str]) -> list[str]:
+    """The first of many lines of a report, and how many more there are."""
+    return [*lines[:MOST_LISTED], *([f"- and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else [])]

@@ -1,11 +1,13 @@
-"""What a dream reads: changed daily notes, the resources behind them, and how they have been read before.
+"""What a dream reads: changed daily notes, the texts beside them, the resources behind them.
 
 Owns which files count as sources and as changed. A daily note has changed if its words are not as they were when it
-was last digested. A resource is read once: when a changed daily note links it, or when no daily note does and it lies
-in a folder of the days looked at; only text, within a size limit.
+was last digested; so has a text that lies beside it in a folder of the event's own. A resource is read once: when a
+changed daily note links it, or when no daily note does and it lies in a folder of the days looked at. Of materials and
+resources only text is read, within a size limit.
 """
 
 import contextlib
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,15 +18,23 @@ import yaml
 from reme.actions.ledger import Ledger
 from reme.actions.origin import Origin, as_origin, lowest, origin_of
 from reme.actions.statements import source_lines
-from reme.errors import InvalidInput
+from reme.errors import InvalidInput, Refused
 from reme.markdown import Note, fingerprint, parse
 from reme.paths import VaultPath, is_markdown, parse_path, stem, suffix
 from reme.reason import SourceLine, SourceNote
-from reme.revision import Revision
-from reme.tools import Workspace
-from reme.vault import Vault
+from reme.revision import Revision, revision_of
+from reme.tools import Workspace, day_folder, events_of
+from reme.vault import Stat, Vault
 
-__all__ = ["Source", "changed_resources", "changed_sources", "named_source", "read_again"]
+__all__ = [
+    "Source",
+    "changed_resources",
+    "changed_sources",
+    "daily_paths",
+    "days_until",
+    "named_source",
+    "read_again",
+]
 
 _TEXTS: Final = frozenset({".md", ".markdown", ".txt"})
 _METADATA: Final = ".meta.yaml"
@@ -49,19 +59,38 @@ class Source:
 
     def line(self, number: int) -> SourceLine | None:
         """The line with this number, if it was offered."""
-        return next((line for line in self.shown.lines if line.number == number), None)
+        at = bisect_left(self.shown.lines, number, key=lambda line: line.number)
+        return next((line for line in self.shown.lines[at : at + 1] if line.number == number), None)
 
 
-def changed_sources(vault: Vault, ledger: Ledger, until: date, scan_days: int) -> list[Source]:
-    """Event notes of the days up to ``until`` whose words are not as they were when last digested, oldest first.
+def changed_sources(vault: Vault, ledger: Ledger, until: date, scan_days: int, largest: int) -> list[Source]:
+    """Event notes of the days up to ``until`` whose words are not as they were when last digested, oldest first, each
+    followed by the texts beside it.
 
     The day's index is not among them: it repeats what the notes say.
+
+    Args:
+        largest: How many bytes a text beside an event may have.
     """
     found: list[Source] = []
-    for day in _days(until, scan_days):
-        read = (_changed(vault, ledger, path, day) for path in _in(vault, vault.layout.daily, day) if is_markdown(path))
+    for day in days_until(until, scan_days):
+        read = (_changed(vault, ledger, path, day) for path in daily_paths(vault, day, largest))
         found.extend(source for source in read if source is not None)
     return found
+
+
+def daily_paths(vault: Vault, day: date, largest: int) -> list[VaultPath]:
+    """What may be read of a day: its events, each with its materials, and then notes that belong to no event."""
+    files = {stat.path: stat.size for stat in _in(vault, vault.layout.daily, day)}
+    events = events_of(day_folder(vault.layout, day), files)
+    ordered = [path for event in events for path in (event.path, *event.materials)]
+    notes = {event.path for event in events}
+    rest = [path for path in files if is_markdown(path)]
+    return [
+        path
+        for path in dict.fromkeys((*ordered, *rest))
+        if path in notes or (_is_text(path) and files[path] <= largest)
+    ]
 
 
 def changed_resources(
@@ -75,7 +104,7 @@ def changed_resources(
     """
     vault, index = workspace.vault, workspace.index
     linked = [path for note in notes for path in note.resources]
-    dropped = [path for day in _days(until, scan_days) for path in _in(vault, vault.layout.resource, day)]
+    dropped = [stat.path for day in days_until(until, scan_days) for stat in _in(vault, vault.layout.resource, day)]
     loose = (
         path for path in dropped if not any(vault.layer_of(edge.source) == "daily" for edge in index.links_to(path))
     )
@@ -91,7 +120,7 @@ def changed_resources(
 
 def read_again(vault: Vault, ledger: Ledger, paths: Iterable[VaultPath], until: date) -> list[Source]:
     """These sources, as far as they are there and have changed since they were digested."""
-    found = (_changed(vault, ledger, path, _day_of(path) or until) for path in paths if vault.stat(path) is not None)
+    found = (_changed(vault, ledger, path, _day_of(path) or until) for path in paths)
     return [source for source in found if source is not None]
 
 
@@ -100,26 +129,27 @@ def named_source(vault: Vault, ledger: Ledger, raw: str, until: date) -> list[So
 
     Raises:
         NotFound: If it is not there.
-        InvalidInput: If it is no source: neither a daily note nor text in ``resource/``.
+        InvalidInput: If it is no source: neither a text in a folder of ``daily/`` nor one in ``resource/``.
     """
     path = vault.find(raw)
     layer = vault.layer_of(path)
-    if not (layer == "daily" and is_markdown(path) and _day_of(path)) and not (layer == "resource" and _is_text(path)):
+    if not _is_text(path) or not (layer == "resource" or (layer == "daily" and _day_of(path))):
         raise InvalidInput(
             f"{path} is nothing to dream of",
-            hint="Name an event note in daily/<date>/, or a text in resource/.",
+            hint="Name an event note in daily/<date>/, a text beside one, or a text in resource/.",
             details={"path": path},
         )
     return read_again(vault, ledger, [path], until)
 
 
-def _days(until: date, count: int) -> list[date]:
+def days_until(until: date, count: int) -> list[date]:
+    """The days that are looked at, oldest first."""
     return [until - timedelta(days=back) for back in range(min(count, until.toordinal()) - 1, -1, -1)]
 
 
-def _in(vault: Vault, layer: str, day: date) -> list[VaultPath]:
+def _in(vault: Vault, layer: str, day: date) -> list[Stat]:
     folder = parse_path(f"{layer}/{day.isoformat()}")
-    return [stat.path for stat in vault.scan(folder).files] if vault.is_folder(folder) else []
+    return list(vault.scan(folder).files) if vault.is_folder(folder) else []
 
 
 def _day_of(path: VaultPath) -> date | None:
@@ -137,8 +167,9 @@ def _is_text(path: VaultPath) -> bool:
 
 
 def _changed(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source | None:
-    file = vault.read(path)
-    note = parse(file.data)
+    if (data := vault.bytes_of(path)) is None:  # gone since the folder was listed
+        return None
+    note = parse(data)
     mark = fingerprint(note)
     last = ledger.digested.get(path)
     if last is not None and last.fingerprint == mark:
@@ -147,14 +178,14 @@ def _changed(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source
     name, description = note.properties.get("name") or stem(path), note.properties.get("description") or ""
     shown = SourceNote(str(name), str(description), day, lines)
     resources = () if vault.layer_of(path) == "resource" else _resources(vault, note)
-    return Source(path, file.revision, mark, shown, _origin(vault, path, note), resources)
+    return Source(path, revision_of(data), mark, shown, _origin(vault, path, note), resources)
 
 
 def _resources(vault: Vault, note: Note) -> tuple[VaultPath, ...]:
     inside = f"{vault.layout.resource}/"
     found: list[VaultPath] = []
     for link in note.links:
-        with contextlib.suppress(InvalidInput):
+        with contextlib.suppress(Refused):
             if link.target.startswith(inside):
                 found.append(parse_path(link.target))
     return tuple(dict.fromkeys(found))

@@ -55,8 +55,9 @@ def find_stale(vault: Vault, ledger: Ledger) -> StaleReport:
         if node is None or source not in node[1]:
             continue
         data = vault.bytes_of(source)
-        told = {words(taken.text): taken.text for entry in entries for taken in entry.statements}
-        standing = {plain: text for plain, text in told.items() if plain in node[0]}
+        taken = (taken for entry in entries for taken in entry.statements)
+        told = {words(t.text): t.stated or t.text for t in taken}
+        standing = {plain: text for plain, text in told.items() if words(text) in node[0]}
         if data is None:
             found.append(Stale(path, source, "gone", tuple(standing.values())))
         elif any(entry.revision != revision_of(data) for entry in entries):

@@ -5,6 +5,8 @@ word; contradictions it flags and never resolves; where it is unsure, it makes s
 """
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Final
 
 from reme.reason.decisions import (
     Bucket,
@@ -18,12 +20,16 @@ from reme.reason.decisions import (
     SourceNote,
     Unit,
 )
+from reme.reason.offline.contradicting import said_in
 from reme.reason.offline.extracting import extract
 from reme.reason.offline.integrating import integrate
 from reme.reason.offline.segmenting import segment
 from reme.reason.offline.terms import Lexicon
 
 __all__ = ["OfflineReasoner"]
+
+_REMEMBERED: Final = 8192
+"""How many statements are kept as they were read, since candidates are looked at again and again."""
 
 
 class OfflineReasoner:
@@ -36,6 +42,7 @@ class OfflineReasoner:
 
     def __init__(self, *, share: float = 0.3, at_least: int = 12) -> None:
         self._lexicon = Lexicon()
+        self._read = lru_cache(_REMEMBERED)(partial(said_in, self._lexicon))
         self._share = share
         self._at_least = at_least
 
@@ -55,4 +62,4 @@ class OfflineReasoner:
         self, unit: Unit, evidence: Sequence[SourceLine], candidates: Sequence[Candidate], complaint: str = ""
     ) -> Integration:
         """Place a unit; asked again, it answers the same."""
-        return integrate(self._lexicon, unit, evidence, candidates)
+        return integrate(self._lexicon, self._read, unit, evidence, candidates)

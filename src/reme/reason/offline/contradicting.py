@@ -18,12 +18,28 @@ _SAME_STATEMENT: Final = 0.8
 _SAME_MATTER: Final = 0.6
 _SAME_MATTER_AFTER_CHANGE: Final = 0.4
 _SAME_SHORT_MATTER: Final = 0.5
+_SAME_MEASURED: Final = 0.5
+_OPPOSED: Final = 0.6
+_NAMED_AS_OLD: Final = 0.6
 _SHORT: Final = 2
 _SHORT_DENIAL: Final = 4
 
+_PART_OF_DAY: Final = re.compile(
+    r"mornings?|noon|afternoons?|evenings?|nights?|midnight|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|凌晨|午夜"
+)
 _SCHEDULE: Final = re.compile(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]|\d{1,2}:\d\d|"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:周|星期|礼拜)[一二三四五六日天]|\d{1,2}:\d\d|"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)|" + _PART_OF_DAY.pattern
+)
+_NUMBER: Final = re.compile(
+    r"\d|第?[一二三四五六七八九十百千万两]+$|(?:one|two|three|four|five|six|seven|eight|nine|ten)$|"
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)$"
+)
+_MEASURE: Final = re.compile(
+    r"\b(?P<number>\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred)"
+    r"[\s-]+(?P<unit>[a-z]{3,})"
+    r"|(?P<count>\d[\d.,]*|[一二三四五六七八九十百千万两]+)(?P<measure>个?小时|分钟|公里|[点个次年天岁月只人名位遍周元块斤层期季种页本台辆倍升度米])",
+    re.IGNORECASE,
 )
 
 
@@ -33,8 +49,14 @@ class Said:
 
     Attributes:
         values: What in it could change while the rest stays.
-        matter: Its words without those values.
+        matter: Its words without those values, and without words that only say that something changed, or when.
         order: Its words in order.
+        denied: Whether it has an odd number of negations.
+        announced: Whether it says that something is not as it was.
+        attributes: What it says that there is one of: which rule, of what, and its value.
+        sides: For each pair of opposites that it has a side of: the pair, the side, and its words without those.
+        replaced: The words of what it says does not hold any more.
+        measures: Its quantities, number and unit.
     """
 
     text: str
@@ -42,15 +64,50 @@ class Said:
     values: frozenset[str]
     matter: frozenset[str]
     order: tuple[str, ...]
+    denied: bool
+    announced: bool
+    attributes: tuple[tuple[int, str, str], ...]
+    sides: tuple[tuple[int, int, frozenset[str]], ...]
+    replaced: tuple[frozenset[str], ...]
+    measures: frozenset[tuple[str, str]]
 
 
 def said_in(lexicon: Lexicon, text: str) -> Said:
     """Read a statement."""
-    order = tuple(token.term for token in lexicon.tokens(text) if token.term)
-    terms, values = frozenset(order), values_of(text)
+    rules = rules_for(text)
+    tokens = [token for token in lexicon.tokens(text) if token.term]
+    values = values_of(text) | {token.text for token in tokens if token.proper}
     spoken = lexicon.all_terms(values)
-    matter = frozenset(t for t in terms - spoken if not (has_cjk(t) and any(value in t for value in values)))
-    return Said(text, terms, values, matter, order)
+
+    def without_values(terms: frozenset[str]) -> frozenset[str]:
+        return frozenset(t for t in terms - spoken if not (has_cjk(t) and any(value in t for value in values)))
+
+    bare = rules.change.sub(" ", rules.ended.sub(" ", rules.time.sub(" ", text)))
+    return Said(
+        text=text,
+        terms=frozenset(token.term for token in tokens),
+        values=values,
+        matter=without_values(lexicon.terms(bare)),
+        order=tuple(token.term for token in tokens),
+        denied=denies(text),
+        announced=rules.change.search(text) is not None,
+        attributes=tuple(_attributes(rules, text)),
+        sides=tuple(
+            (number, side, lexicon.terms(pattern.sub(" ", bare)))
+            for number, pair in enumerate(rules.opposites)
+            for side, pattern in enumerate(pair)
+            if pattern.search(text)
+        ),
+        replaced=tuple(
+            terms
+            for pattern in rules.replaced
+            for match in pattern.finditer(text)
+            if (terms := lexicon.terms(match["old"]))
+        ),
+        measures=frozenset(
+            ((m["number"] or m["count"]).lower(), (m["unit"] or m["measure"]).lower()) for m in _MEASURE.finditer(text)
+        ),
+    )
 
 
 def alike(one: Said, other: Said) -> bool:
@@ -58,18 +115,24 @@ def alike(one: Said, other: Said) -> bool:
     if one.text == other.text:
         return True
     shared = len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
-    same_sign = denies(one.text) == denies(other.text)
-    return shared >= _SAME_STATEMENT and one.values == other.values and same_sign and not _turned(one, other)
+    same = shared >= _SAME_STATEMENT and one.values == other.values and one.denied == other.denied
+    return same and not _turned(one, other) and not _opposed(one, other)
 
 
 def contradicts(new: Said, old: Said) -> bool:
     """Whether a statement gives the matter of an older one another value, or the opposite sign."""
     if has_cjk(new.text) != has_cjk(old.text):
         return False
-    rules = rules_for(new.text)
-    if (differ := _attributes_differ(rules, new.text, old.text)) is not None:
+    if (differ := _attributes_differ(new, old)) is not None:
         return differ
-    return _turned(new, old) or _value_differs(rules, new, old) or _sign_differs(new, old)
+    return (
+        _turned(new, old)
+        or _value_differs(new, old)
+        or _measure_differs(new, old)
+        or _sign_differs(new, old)
+        or _opposed(new, old)
+        or _replaces(new, old)
+    )
 
 
 def _turned(one: Said, other: Said) -> bool:
@@ -79,28 +142,29 @@ def _turned(one: Said, other: Said) -> bool:
     return all(rules_for(said.text).comparison.search(said.text) for said in (one, other))
 
 
-def _attributes_differ(rules: Rules, new: str, old: str) -> bool | None:
+def _attributes(rules: Rules, text: str) -> list[tuple[int, str, str]]:
+    found: list[tuple[int, str, str]] = []
+    for number, pattern in enumerate(rules.attribute):
+        if (match := pattern.search(text)) is not None:
+            groups = match.groupdict()
+            key = " ".join(filter(None, (groups.get("key"), groups.get("key2")))).lower()
+            found.append((number, key, (groups["value"] or groups.get("value2") or "").lower().strip()))
+    return found
+
+
+def _attributes_differ(new: Said, old: Said) -> bool | None:
     """Whether something that there is one of is another now; None if the statements are not of that kind."""
-    for pattern in rules.attribute:
-        now, then = pattern.search(new), pattern.search(old)
-        if now is None or then is None:
-            continue
-        (key, value), (old_key, old_value) = _read(now), _read(then)
-        if key == old_key:
-            return not (value.startswith(old_value) or old_value.startswith(value))
+    then = {(number, key): value for number, key, value in old.attributes}
+    for number, key, value in new.attributes:
+        if (before := then.get((number, key))) is not None:
+            return not (value.startswith(before) or before.startswith(value))
     return None
 
 
-def _read(match: re.Match[str]) -> tuple[str, str]:
-    groups = match.groupdict()
-    value = groups["value"] or groups.get("value2") or ""
-    return (groups.get("key") or "").lower(), value.lower().strip()
-
-
-def _value_differs(rules: Rules, new: Said, old: Said) -> bool:
+def _value_differs(new: Said, old: Said) -> bool:
     """The same subject and attribute with another value, or announced as a change."""
     shared, every = new.matter & old.matter, new.matter | old.matter
-    announced = rules.change.search(new.text) is not None
+    announced = new.announced
     ours, theirs = new.values - old.values, old.values - new.values
     if not shared:
         return False
@@ -120,14 +184,52 @@ def _named(values: frozenset[str]) -> frozenset[str]:
 
 
 def _numbers(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether just one number stands against one number."""
-    return len(one) == len(other) == 1 and all(not value[0].isascii() or value[0].isdigit() for value in one | other)
+    """Whether just one number stands against one number, parts of the day aside."""
+    one, other = (frozenset(v for v in side if not _PART_OF_DAY.fullmatch(v)) for side in (one, other))
+    return len(one) == len(other) == 1 and all(_NUMBER.match(value) for value in one | other)
+
+
+def _measure_differs(new: Said, old: Said) -> bool:
+    """Another number of the same unit, and nothing else that differs in value."""
+    mine, theirs = ({unit: number for number, unit in said.measures} for said in (new, old))
+    differ = [unit for unit in mine.keys() & theirs.keys() if mine[unit] != theirs[unit]]
+    if len(differ) != 1 or (_named(new.values - old.values) and len(new.values - old.values) > 1 and not new.announced):
+        return False
+    shared, every = new.matter & old.matter, new.matter | old.matter
+    beside = sum(not term.startswith(differ[0][:4]) for term in shared)
+    return beside >= 1 and len(shared) > 1 and len(shared) >= _SAME_MEASURED * len(every)
 
 
 def _sign_differs(new: Said, old: Said) -> bool:
     """The same matter with the opposite sign."""
     shared, every = new.matter & old.matter, new.matter | old.matter
-    if denies(new.text) == denies(old.text) or not shared:
+    if new.denied == old.denied or not shared:
         return False
     short = shared == min(new.matter, old.matter, key=len) and len(every) <= _SHORT_DENIAL
     return short or (len(shared) > 1 and len(shared) >= _SAME_MATTER * len(every))
+
+
+def _opposed(new: Said, old: Said) -> bool:
+    """Words that exclude each other, said of the same matter with the same sign."""
+    if new.values - old.values and old.values - new.values:
+        return False
+    for pair, side, rest in new.sides:
+        for other_pair, other_side, other in old.sides:
+            if pair == other_pair and side != other_side:
+                shared, every = rest & other, rest | other
+                contained = shared == min(rest, other, key=len) and len(every) <= _SHORT
+                if shared and (contained or len(shared) >= _OPPOSED * len(every)):
+                    return True
+    return False
+
+
+def _replaces(new: Said, old: Said) -> bool:
+    """The new one says of most of the old one's words that they do not hold any more, and has others in common."""
+    for phrase in new.replaced:
+        named = phrase & old.terms
+        if len(named) < _NAMED_AS_OLD * len(phrase):
+            continue
+        beside = (new.terms - phrase) & old.terms
+        if beside or (len(named) >= _NAMED_AS_OLD * len(old.terms)):
+            return True
+    return False

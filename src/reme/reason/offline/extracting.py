@@ -18,6 +18,7 @@ __all__ = ["extract"]
 
 
 _OF_A_NOTE: Final = 0.5
+_OF_A_NOTE_STEPS: Final = 0.33
 _KEYWORDS: Final = 6
 _BUCKET_WORDS: Final[dict[Sort, tuple[str, ...]]] = {
     "procedure": ("procedure", "how to", "how-to", "步骤", "流程", "怎么做"),
@@ -31,6 +32,7 @@ def extract(
 ) -> Extraction:
     """Find units in changed daily notes; see `reme.reason.DreamReasoner.extract`."""
     lines = rated_lines(lexicon, sources)
+    sizes = Counter(line.source for line in lines)
     weights = inverse_frequencies(line.sentence.terms for line in lines)
     names = frozenset(
         part for line in lines for part in (line.line.speaker.lower(), *line.line.speaker.lower().split())
@@ -40,7 +42,9 @@ def extract(
     for sort, members in grouped(lexicon, sources, lines, weights):
         fresh = [member for member in members if not member.line.known]
         if fresh:
-            unit = _unit(lexicon, sort, members, fresh, weights, names, buckets, _note_of(sources, lines, members))
+            unit = _unit(
+                lexicon, sort, members, fresh, weights, names, buckets, _note_of(sources, sizes, members, sort)
+            )
             drafts.append((_worth(fresh, wanted), unit, fresh))
     drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
     left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
@@ -68,11 +72,17 @@ def _unit(
     return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
 
 
-def _note_of(sources: Sequence[SourceNote], lines: Sequence[Line], members: Sequence[Line]) -> SourceNote | None:
-    """The note that a group is most of, and that is most of the group: its name is the group's."""
+def _note_of(
+    sources: Sequence[SourceNote], sizes: Mapping[int, int], members: Sequence[Line], sort: Sort
+) -> SourceNote | None:
+    """The note that a group is most of, and that is most of the group: its name is the group's.
+
+    Of steps, fewer are enough: what they are the steps of is what the note is about.
+    """
     source, count = Counter(member.source for member in members).most_common(1)[0]
-    whole = sum(line.source == source for line in lines)
-    return sources[source - 1] if count >= _OF_A_NOTE * len(members) and count > _OF_A_NOTE * whole else None
+    share = _OF_A_NOTE_STEPS if sort == "procedure" else _OF_A_NOTE
+    mostly = count >= _OF_A_NOTE * len(members) and count > share * sizes[source]
+    return sources[source - 1] if mostly else None
 
 
 def _speaker(members: Sequence[Line]) -> str:

@@ -71,8 +71,8 @@ def grouped(
     """The lines in groups, each to become a unit."""
     steps = [line for line in lines if line.kind == "procedure"]
     rest = [line for line in lines if line.kind != "procedure"]
-    told = [line for line in rest if line.line.kind is not None and not is_named(line.line.speaker)]
-    kept = [line for line in rest if line not in told]
+    told = [line for line in rest if _is_told(line)]
+    kept = [line for line in rest if not _is_told(line)]
     found: list[tuple[Sort, list[Line]]] = []
     found.extend(("procedure", group) for group in _joined(_procedures(steps), weights))
     own = _joined([[x] for x in told if x.is_personal], weights)
@@ -80,6 +80,11 @@ def grouped(
     for group in _notes_together(lexicon, sources, kept, weights):
         found.extend(_by_sort(group))
     return found
+
+
+def _is_told(line: Line) -> bool:
+    """Whether it is what a user told an assistant."""
+    return line.line.kind is not None and not is_named(line.line.speaker)
 
 
 def _with_leftovers(own: Sequence[list[Line]], others: Sequence[list[Line]]) -> list[tuple[Sort, list[Line]]]:
@@ -112,26 +117,32 @@ def _procedures(steps: Sequence[Line]) -> list[list[Line]]:
 
 
 def _joined(pieces: Sequence[list[Line]], weights: Mapping[str, float]) -> list[list[Line]]:
-    """Pieces joined one by one to the group that has one most like them, if it shares enough of its subject."""
-    groups: list[tuple[list[frozenset[str]], list[Line]]] = []
+    """Pieces joined one by one to the group that has one most like them, if it shares enough of its subject.
+
+    Likeness is the share of the smaller subject that both have, rare words counting more.
+    """
+    groups: list[list[Line]] = []
+    home: dict[frozenset[str], int] = {}
+    having: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    whole: dict[frozenset[str], float] = {}
     for piece in pieces:
         subject = frozenset(term for line in piece for term in line.subjects)
-        likeness = [max(_likeness(subject, other, weights) for other in subjects) for subjects, _ in groups]
-        best = max(range(len(groups)), key=lambda place: likeness[place], default=None)
-        if best is not None and likeness[best] >= _ONE_SUBJECT:
-            groups[best][0].append(subject)
-            groups[best][1].extend(piece)
+        own = whole[subject] = sum(weights.get(term, 1.0) for term in subject)
+        shared: defaultdict[frozenset[str], float] = defaultdict(float)
+        for term in sorted(subject):
+            for other in having[term]:
+                shared[other] += weights.get(term, 1.0)
+        likeness = ((weight / min(own, whole[other]), -home[other]) for other, weight in shared.items())
+        best, place = max(likeness, default=(0.0, 0))
+        if best >= _ONE_SUBJECT:
+            groups[-place].extend(piece)
         else:
-            groups.append(([subject], list(piece)))
-    return [members for _, members in groups]
-
-
-def _likeness(one: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
-    """The share of the smaller subject that both have, rare words counting more."""
-    if not one or not other:
-        return 0.0
-    whole = min(sum(weights.get(term, 1.0) for term in side) for side in (one, other))
-    return sum(weights.get(term, 1.0) for term in one & other) / whole
+            groups.append(list(piece))
+        if subject and subject not in home:
+            home[subject] = -place if best >= _ONE_SUBJECT else len(groups) - 1
+            for term in subject:
+                having[term].append(subject)
+    return groups
 
 
 def _notes_together(
@@ -160,19 +171,17 @@ def _notes_together(
 
 def _by_sort(group: Sequence[Line]) -> list[tuple[Sort, list[Line]]]:
     """Preferences of their own subject apart; the rest by person if most of it is people telling of themselves."""
-    alone = [line for line in group if line.kind == "preference" and _stands_alone(line, group)]
-    rest = [line for line in group if line not in alone]
-    found: list[tuple[Sort, list[Line]]] = [("personal", [line]) for line in alone]
+    spread = Counter(term for line in group for term in line.sentence.terms)
+    apart = [line.kind == "preference" and all(spread[term] == 1 for term in line.sentence.terms) for line in group]
+    rest = [line for line, alone in zip(group, apart, strict=True) if not alone]
+    found: list[tuple[Sort, list[Line]]] = [
+        ("personal", [line]) for line, alone in zip(group, apart, strict=True) if alone
+    ]
     if sum(line.is_personal for line in rest) > _PERSONAL_SHARE * len(rest):
         return [*found, *(("personal", own) for own in _by_person(rest))]
     found.extend(("personal", own) for own in _by_person([line for line in rest if line.kind == "preference"]))
     others = [line for line in rest if line.kind != "preference"]
     return [*found, ("general", others)] if others else found
-
-
-def _stands_alone(line: Line, group: Sequence[Line]) -> bool:
-    """Whether a line has no word in common with the rest of its group."""
-    return not any(line.sentence.terms & other.sentence.terms for other in group if other is not line)
 
 
 def _by_person(group: Sequence[Line]) -> list[list[Line]]:

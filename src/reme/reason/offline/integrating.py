@@ -4,7 +4,8 @@ Owns the thresholds. Never decides which of two contradicting statements holds; 
 """
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from reme.paths import fold
@@ -24,8 +25,9 @@ from reme.reason.decisions import (
     Unit,
     Update,
 )
-from reme.reason.offline.contradicting import Said, alike, contradicts, said_in
+from reme.reason.offline.contradicting import Said, alike, contradicts
 from reme.reason.offline.rules import has_cjk
+from reme.reason.offline.shelf import Shelf
 from reme.reason.offline.terms import Lexicon, inverse_frequencies, overlap
 
 __all__ = ["integrate"]
@@ -39,42 +41,55 @@ _RELATED: Final = 0.35
 _MOST_RELATIONS: Final = 3
 
 
+_Reader = Callable[[str], Said]
+
+
 def integrate(
-    lexicon: Lexicon, unit: Unit, evidence: Sequence[SourceLine], candidates: Sequence[Candidate]
+    lexicon: Lexicon, read: _Reader, unit: Unit, evidence: Sequence[SourceLine], candidates: Sequence[Candidate]
 ) -> Integration:
-    """Place a unit; see `reme.reason.DreamReasoner.integrate`."""
-    claims = _claims(lexicon, evidence)
+    """Place a unit; see `reme.reason.DreamReasoner.integrate`.
+
+    Args:
+        read: Reads a statement.
+    """
+    claims = _claims(read, evidence)
     if not claims:
         return Skip("there is no statement in it")
-    chosen = _chosen(lexicon, unit, claims, candidates)
-    relations = _relations(lexicon, unit, claims, candidates, chosen)
+    chosen = _chosen(lexicon, read, unit, claims, candidates)
+    relations = _relations(lexicon, read, unit, claims, candidates, chosen)
     if chosen is None:
         return Create(tuple(claims), relations)
-    blocks = [said_in(lexicon, block) for block in candidates[chosen - 1].blocks]
-    edits = tuple(_edit(lexicon, claim, blocks) for claim in claims)
+    shelf = Shelf(read(block) for block in candidates[chosen - 1].blocks)
+    edits = tuple(_edit(read, claim, shelf) for claim in claims)
     shape: Shape = "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
     return Update(chosen, shape, edits, relations)
 
 
-def _claims(lexicon: Lexicon, evidence: Sequence[SourceLine]) -> list[Claim]:
+def _claims(read: _Reader, evidence: Sequence[SourceLine]) -> list[Claim]:
     """The lines as claims, those that say the same as one claim with several pieces of evidence."""
-    found: list[tuple[Said, list[int], str]] = []
+    found: list[tuple[Said, list[int]]] = []
+    shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(evidence, start=1):
-        said = said_in(lexicon, line.text)
-        same = next((f for f in found if f[2] == line.speaker and alike(f[0], said)), None)
+        said, shelf, own = read(line.text), shelves[line.speaker], places[line.speaker]
+        same = next((place for place, other in shelf.near(said) if alike(other, said)), None)
         if same is not None:
-            same[1].append(number)
+            found[own[same - 1]][1].append(number)
         elif line.text:
-            found.append((said, [number], line.speaker))
-    return [Claim(said.text, tuple(numbers)) for said, numbers, _ in found]
+            shelf.put(said)
+            own.append(len(found))
+            found.append((said, [number]))
+    return [Claim(said.text, tuple(numbers)) for said, numbers in found]
 
 
-def _chosen(lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: Sequence[Candidate]) -> int | None:
+def _chosen(
+    lexicon: Lexicon, read: _Reader, unit: Unit, claims: Sequence[Claim], candidates: Sequence[Candidate]
+) -> int | None:
     """The candidate that is the same concept beyond doubt: by name or alias, or by title and content, or by claims."""
     own = {fold(name) for name in (unit.name, *unit.aliases)}
     person, title = _person_and_title(unit.name)
     head = lexicon.terms(title)
-    said = [said_in(lexicon, claim.text) for claim in claims]
+    said = [read(claim.text) for claim in claims]
     body = frozenset(term for claim in said for term in claim.terms)
     scored: list[tuple[float, int]] = []
     for number, candidate in enumerate(candidates, start=1):
@@ -84,12 +99,15 @@ def _chosen(lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: S
         same_sort = candidate.bucket == unit.bucket
         if same_sort and own & {fold(name) for name in (candidate.name, *candidate.aliases)}:
             return number
-        blocks = [said_in(lexicon, block) for block in candidate.blocks]
+        shelf = Shelf(read(block) for block in candidate.blocks)
+        near = [[block for _, block in shelf.near(claim)] for claim in said]
         named = overlap(head, lexicon.terms(" · ".join((about, *candidate.aliases))))
-        shared = _weighted(body, frozenset(term for block in blocks for term in block.terms))
-        anchored = sum(any(_same_matter(claim, block) for block in blocks) for claim in said) / len(said)
+        shared = _weighted(body, frozenset(shelf.terms))
+        anchored = sum(any(_same_matter(c, block) for block in own) for c, own in zip(said, near, strict=True))
+        anchored /= len(said)
         same_thing = same_sort and named >= _NAME_SHARED and shared >= _BODY_SHARED
-        if same_thing or anchored >= _CLAIMS_ANCHORED or any(_updates(claim, blocks) for claim in said):
+        updates = (_updates(claim, own) for claim, own in zip(said, near, strict=True))
+        if same_thing or anchored >= _CLAIMS_ANCHORED or any(updates):
             scored.append((named + shared + anchored, -number))
     return -max(scored)[1] if scored else None
 
@@ -118,23 +136,29 @@ def _weighted(one: frozenset[str], other: frozenset[str]) -> float:
     return sum(weights[t] for t in one & other) / sum(weights[t] for t in small)
 
 
-def _edit(lexicon: Lexicon, claim: Claim, blocks: Sequence[Said]) -> NodeEdit:
-    said = said_in(lexicon, claim.text)
-    for number, block in enumerate(blocks, start=1):
+def _edit(read: _Reader, claim: Claim, shelf: Shelf) -> NodeEdit:
+    said = read(claim.text)
+    near = shelf.near(said)
+    for number, block in near:
         if alike(said, block):
             return Cite(number, claim.evidence)
-    for number, block in enumerate(blocks, start=1):
+    for number, block in near:
         if contradicts(said, block):
             return Contradict(number, claim)
-    return Insert(len(blocks), claim)
+    return Insert(len(shelf), claim)
 
 
 def _relations(
-    lexicon: Lexicon, unit: Unit, claims: Sequence[Claim], candidates: Sequence[Candidate], chosen: int | None
+    lexicon: Lexicon,
+    read: _Reader,
+    unit: Unit,
+    claims: Sequence[Claim],
+    candidates: Sequence[Candidate],
+    chosen: int | None,
 ) -> tuple[Relation, ...]:
     """Candidates that the unit mentions by name, then those that say most of the same things."""
     told = fold(" ".join((unit.name, *(claim.text for claim in claims))))
-    said = [lexicon.terms(text) for text in (unit.name, *(claim.text for claim in claims))]
+    said = [lexicon.terms(unit.name), *(read(claim.text).terms for claim in claims)]
     body = frozenset(term for terms in said for term in terms)
     scored: list[tuple[float, int]] = []
     for number, candidate in enumerate(candidates, start=1):
@@ -142,7 +166,7 @@ def _relations(
             continue
         names = (_person_and_title(candidate.name)[1], *candidate.aliases)
         named = any(_mentions(told, fold(name)) or _covered(lexicon.terms(name), said) for name in names)
-        shared = _weighted(body, lexicon.all_terms(candidate.blocks))
+        shared = _weighted(body, frozenset(term for block in candidate.blocks for term in read(block).terms))
         if named or shared >= _RELATED:
             scored.append((named + shared, -number))
     return tuple(Relation(-negative) for _, negative in sorted(scored, reverse=True)[:_MOST_RELATIONS])

@@ -5,6 +5,7 @@ in `sentences`.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,7 @@ __all__ = ["Language", "Rules", "has_cjk", "rules_for", "rules_of"]
 Language = Literal["english", "chinese"]
 
 _CJK: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|each|words)\]")
+_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|each|opposites|forms|words)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Rules:
     first_person: Pattern[str]
     oneself: Pattern[str]
     memorable: Pattern[str]
+    people: Pattern[str]
+    platitude: Pattern[str]
     time: Pattern[str]
     number: Pattern[str]
     entity: Pattern[str]
@@ -41,6 +44,13 @@ class Rules:
     shift: Pattern[str]
     change: Pattern[str]
     negation: Pattern[str]
+    advice: Pattern[str]
+    telling: Pattern[str]
+    opinion: Pattern[str]
+    later: Pattern[str]
+    early: Pattern[str]
+    pronoun: Pattern[str]
+    person: Pattern[str]
     machine: Pattern[str]
     opener: Pattern[str]
     clause: Pattern[str]
@@ -50,7 +60,11 @@ class Rules:
     listener: Pattern[str]
     reported: Pattern[str]
     comparison: Pattern[str]
+    ended: Pattern[str]
     attribute: tuple[Pattern[str], ...]
+    replaced: tuple[Pattern[str], ...]
+    opposites: tuple[tuple[Pattern[str], Pattern[str]], ...]
+    irregular: Mapping[str, str]
     announced: Pattern[str]
     joint: frozenset[str]
     before_verb: frozenset[str]
@@ -75,15 +89,29 @@ def rules_of(language: Language) -> Rules:
     patterns: dict[str, Pattern[str]] = {}
     words: dict[str, frozenset[str]] = {}
     each: dict[str, tuple[Pattern[str], ...]] = {}
+    opposites: tuple[tuple[Pattern[str], Pattern[str]], ...] = ()
+    forms: dict[str, str] = {}
+    spaced = language == "english"
     for name, kind, lines in _sections(text):
         if kind == "words":
             words[name] = frozenset(word for line in lines for word in line.split())
         elif kind == "each":
             each[name] = tuple(map(re.compile, lines))
+        elif kind == "forms":
+            forms = dict(form.split("=") for line in lines for form in line.split())
+        elif kind == "opposites":
+            sides = (line.split(" <> ") for line in lines)
+            opposites = tuple(
+                (
+                    _compiled(one.split(" | "), "anywhere", spaced=spaced),
+                    _compiled(other.split(" | "), "anywhere", spaced=spaced),
+                )
+                for one, other in sides
+            )
         else:
             alternatives = [part for line in lines for part in line.split(" | ")]
-            patterns[name] = _compiled(alternatives, kind, spaced=language == "english")
-    return Rules(**patterns, **each, **words)  # pyright: ignore[reportArgumentType]
+            patterns[name] = _compiled(alternatives, kind, spaced=spaced)
+    return Rules(**patterns, **each, **words, opposites=opposites, irregular=forms)  # pyright: ignore[reportArgumentType]
 
 
 def _sections(text: str) -> list[tuple[str, str, list[str]]]:

@@ -42,7 +42,11 @@ def segment(
     """
     names = frozenset(part for m in messages for part in (m.speaker.lower(), *m.speaker.lower().split()))
     people = _people(messages)
-    rated = {m.line: _rated(lexicon, m, names, personal=m.speaker in people) for m in messages}
+    asked = [False, *(before.text.rstrip().endswith(("?", "？")) for before in messages[:-1])]
+    rated = {
+        m.line: _rated(lexicon, m, names, personal=m.speaker in people, answers=after)
+        for m, after in zip(messages, asked, strict=True)
+    }
     weights = inverse_frequencies(s.terms for group in rated.values() for s in group)
     pieces = _pieces(lexicon, messages, weights)
     room = max(at_least, round(share * sum(len(group) for group in rated.values())))
@@ -62,15 +66,19 @@ def _people(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(m.speaker for m in messages if m.role == "user" or m.speaker != "assistant")
 
 
-def _rated(lexicon: Lexicon, message: Message, names: frozenset[str], *, personal: bool) -> list[Sentence]:
+def _rated(
+    lexicon: Lexicon, message: Message, names: frozenset[str], *, personal: bool, answers: bool
+) -> list[Sentence]:
     sentences = split(message.text)
     follows = [*(numbered for _, numbered in sentences[1:]), False]
     steps = [own or (announces(text) and after) for (text, own), after in zip(sentences, follows, strict=False)]
     rated = (
-        rate(lexicon, text, message.line, personal=personal, numbered=numbered, names=names)
+        rate(lexicon, text, message.line, personal=personal, numbered=numbered, answers=answers, names=names)
         for (text, _), numbered in zip(sentences, steps, strict=True)
     )
     kept = [sentence for sentence in rated if sentence is not None]
+    if sum(s.kind == "procedure" for s in kept) == 1:
+        kept = [s for s in kept if s.kind != "procedure" or not rules_for(s.text).later.match(s.text)]
     return _as_procedure(kept) if sum(s.numbered and s.kind == "procedure" for s in kept) > 1 else kept
 
 

@@ -8,20 +8,26 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from reme.reason.offline.rules import has_cjk, rules_of
 
 __all__ = ["Lexicon", "Token", "cosine", "inverse_frequencies", "overlap", "values_of"]
 
+_VOCABULARY = 32_768
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
 _NOUN_TAGS = ("n", "vn", "eng", "j")
+_PROPER_TAGS = ("nr", "ns")
 _NAMING_TAGS = ("n", "vn", "eng", "j", "i", "l", "x")
 _CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
 _VALUE = re.compile(
-    r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)\b(?!I\b)[A-Z][A-Za-z]*\b|"
-    r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|one|two|three|four|five|six|seven|eight|nine|ten)\b|"
-    r"(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十两]+(?=[点个次年天岁号月只人楼名位遍])"
+    r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)(?<![A-Za-z\d_])(?!I\b)[A-Z][A-Za-z]*(?![A-Za-z\d_])|"
+    r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
+    r"mornings?|noon|afternoons?|evenings?|nights?|midnight)\b|"
+    r"(?:周|星期|礼拜)[一二三四五六日天]|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|凌晨|午夜|"
+    r"第?[一二三四五六七八九十百千万两]+(?=[点个次年天岁号月只人楼名位遍周元块斤层期季种页本台辆倍升度米章版步届轮节]|小时|分钟|公里)"
 )
 
 
@@ -35,6 +41,7 @@ class Token:
         naming: Whether it could be part of a title.
         start: Its offset in characters.
         noun: Whether a title could end with it.
+        proper: Whether a dictionary has it as the name of a person or a place.
     """
 
     text: str
@@ -42,6 +49,7 @@ class Token:
     naming: bool
     start: int
     noun: bool = True
+    proper: bool = False
 
     @property
     def end(self) -> int:
@@ -54,6 +62,7 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._stem: Callable[[str], str] | None = None
+        self._word = lru_cache(_VOCABULARY)(self._read_word)
         self._tag: Callable[[str], list[tuple[str, str]]] | None = None
 
     def tokens(self, text: str) -> list[Token]:
@@ -83,16 +92,20 @@ class Lexicon:
         return frozenset(term for text in texts for term in self.terms(text))
 
     def _latin(self, text: str, offset: int) -> list[Token]:
+        return [
+            Token(match.group(), *self._word(match.group().lower()), offset + match.start())
+            for match in _WORD.finditer(text)
+        ]
+
+    def _read_word(self, lowered: str) -> tuple[str, bool]:
+        """The term of a word, and whether it could be part of a title."""
         stem, rules = self._stemming(), rules_of("english")
-        found: list[Token] = []
-        for match in _WORD.finditer(text):
-            word = match.group().lower().replace("’", "'")
-            bare = word.removesuffix("'s")
-            stopped = word in rules.stop or bare in rules.stop
-            term = "" if stopped else stem(bare)
-            naming = not stopped and bare not in rules.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
-            found.append(Token(match.group(), term, naming, offset + match.start()))
-        return found
+        word = lowered.replace("’", "'")
+        bare = word.removesuffix("'s")
+        if word in rules.stop or bare in rules.stop:
+            return "", False
+        naming = bare not in rules.weak and len(bare) > 1 and not bare.isdigit() and "'" not in bare
+        return stem(rules.irregular.get(bare, bare)), naming
 
     def _stemming(self) -> Callable[[str], str]:
         if self._stem is None:
@@ -116,7 +129,8 @@ class Lexicon:
         content = word not in rules.stop and tag.startswith(_CONTENT_TAGS) and tag not in ("ul", "uj")
         timed = rules.time.fullmatch(word.removeprefix("每")) is not None
         naming = content and not timed and tag.startswith(_NAMING_TAGS) and word not in rules.weak
-        return [Token(word, word if content else "", naming, at, tag.startswith(_NOUN_TAGS))]
+        noun, proper = tag.startswith(_NOUN_TAGS), tag.startswith(_PROPER_TAGS)
+        return [Token(word, word if content else "", naming, at, noun, proper)]
 
 
 def inverse_frequencies(texts: Iterable[frozenset[str]]) -> dict[str, float]:

@@ -105,7 +105,7 @@ def _introducing(sentences: Sequence[Sentence]) -> dict[int, float]:
     """What the line of the first sentence that is no step is worth more: much where the rest is steps."""
     steps = sum(sentence.kind == "procedure" and not announces(sentence.text) for sentence in sentences)
     first = next((s for s in sentences if s.kind != "procedure" or announces(s.text)), None)
-    return {first.line: _FIRST * (4 if steps >= _OF_STEPS * len(sentences) else 1)} if first else {}
+    return {first.line: _FIRST * (6 if steps >= _OF_STEPS * len(sentences) else 1)} if first else {}
 
 
 def _names_all(name: _Name, count: int, of: int) -> bool:
@@ -253,7 +253,7 @@ def _timeless(clause: str, rules: Rules) -> str:
     for match in rules.time.finditer(clause):
         rest = clause[match.end() :].lstrip("的到，, ")
         long = len(rest) >= _FEWEST_CHARACTERS if chinese else len(rest.split()) >= _FEWEST_WORDS
-        if match.start() == 0 and long:
+        if match.start() == 0 and long and rest[0].isalnum():
             return _timeless(rules.subject.sub("", rest, count=1), rules)
         left = clause[: match.start()].rstrip(" ,")
         if not chinese and match.end() == len(clause) and match.group()[0].isalpha() and len(left.split()) > 1:
