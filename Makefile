@@ -5,9 +5,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -qq
 WORKERS ?= 2
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench clean
+.PHONY: help demo test test-slow check fuzz format bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -27,6 +28,10 @@ check: $(VENV)/.dev  ## format, lint, types, floors, and what the repository pro
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -m "not slow" tests/meta
+
+fuzz: $(VENV)/.dev  ## look for notes that break the parser, for MINUTES=10; installs atheris (Linux, macOS)
+	$(PIP) "atheris>=3.0"
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 format: $(VENV)/.dev  ## put every file into its one form
 	$(BIN)/ruff check --fix-only --quiet
@@ -48,7 +53,7 @@ $(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(B
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt requirements/semantic.txt $(VENV)/.core
+$(VENV)/.dev: requirements/dev.txt requirements/semantic.txt requirements/documents.txt $(VENV)/.core
 	@echo "installing the development tools into $(VENV) ..."
 	@$(PIP) -r requirements/dev.txt
 	@touch $@

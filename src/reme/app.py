@@ -18,16 +18,18 @@ from reme.catalog import Catalog, Operation, add_tools, valid_arguments
 from reme.clock import Clock, zone_named
 from reme.config import DreamOptions, MemoryOptions, Settings, load_settings
 from reme.errors import Refused, ReMeError, Unavailable
-from reme.index import Index, IndexDamaged, open_index
+from reme.index import Index, IndexDamaged, Keeper, ProjectorStatus, open_index, reported
 from reme.models import Embedder, EndpointSettings, open_embedder
-from reme.search import Signals
+from reme.revision import revision_of
+from reme.search import AccessLog, Anchors, Signals, merge_access
 from reme.state import State
-from reme.tools import Caller, Workspace
-from reme.vault import Role, Vault
+from reme.tools import Caller, LeftBehind, Workspace, left_behind
+from reme.vault import Amend, Role, Vault
 
 __all__ = ["App", "build_catalog", "open_vault", "run_runtime"]
 
 _SUMMARY_LENGTH = 200
+_SIGNALS = "meta"
 
 
 class App:
@@ -58,7 +60,10 @@ class App:
         self.catalog = catalog
         self._notices = notices
         self._embedder: Embedder | None = None
-        self._signals = Signals(vault.state_dir / "meta")
+        self._signals = Signals(vault.state_dir / _SIGNALS)
+        self._anchors = Anchors()
+        self._left_behind: tuple[LeftBehind, ...] = ()
+        self._access = AccessLog(state, vault.clock) if settings.search.access_log else None
         self._started = started
 
     def __enter__(self) -> Self:
@@ -69,7 +74,21 @@ class App:
 
     def close(self) -> None:
         """Close everything, last opened first. Idempotent."""
+        if self._access is not None:
+            self._access.close()
+            self._merge_access()
+            self._access = None
         self._started.close()
+
+    def _merge_access(self) -> None:
+        """Once a day, what was found or read becomes a signal."""
+        folder, clock = self.vault.state_dir / _SIGNALS, self.vault.clock
+        with contextlib.suppress(OSError):
+            merged = datetime.fromtimestamp((folder / "access_log.json").stat().st_mtime, UTC)
+            if clock.local(merged).date() >= clock.today():
+                return
+        with contextlib.suppress(ReMeError):
+            merge_access(self.state, folder, clock, self.vault.exists, self.index.renames())
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should know besides results, of opening and of calls, since this was last asked."""
@@ -118,7 +137,25 @@ class App:
             schema=settings.schema,
             embedder=self.embedder,
             signals=self._signals,
+            access=self._access,
+            anchors=self._anchors,
+            keeper=self.keeper,
+            views=self._views,
+            embedder_name=self.settings.embedder,
         )
+
+    def _views(self) -> tuple[Amend, ...]:
+        from reme.actions import view_edit
+
+        dream = _dream_settings(self.settings)
+        return (view_edit(self.vault, dream.buckets, dream.fallback),)
+
+    def keeper(self) -> Keeper | None:
+        """The process that keeps the index in step with the files, or None if none does."""
+        from reme.runtime import holder
+
+        found = holder(self.vault.state_dir)
+        return Keeper(found.pid, found.host, reported(found.report)) if found else None
 
     def embedder(self) -> Embedder | None:
         """The embedder that the settings name, opened at the first call; None for none.
@@ -132,6 +169,15 @@ class App:
             endpoint = replace(endpoint, url=given.url or endpoint.url, key=given.key)
             self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
         return self._embedder
+
+    def follow_renames(self, _index: Index, _stop: Callable[[], bool]) -> bool:
+        """Background work: have links follow the files that other programs have renamed."""
+        workspace = self.workspace("system", "runtime")
+        links = left_behind(workspace)
+        if links and links != self._left_behind:  # what could not follow is not tried again and again
+            self._left_behind = links
+            self._run_logged(self.catalog["follow_renames"], workspace, {})
+        return False
 
     def _run(self, operation: Operation, workspace: Workspace, arguments: Mapping[str, Any]) -> Any:
         try:
@@ -174,16 +220,21 @@ def build_catalog(settings: Settings) -> Catalog:
 
 
 def _add_actions(catalog: Catalog, settings: Settings) -> None:
-    from reme.actions import BUCKET_PRESETS, ActionSettings, DreamSettings, MemorySettings, register
+    from reme.actions import ActionSettings, MemorySettings, register
+
+    memory = replace(MemorySettings(), **_set(settings.memory))
+    register(catalog, ActionSettings(memory=memory, dream=_dream_settings(settings)))
+
+
+def _dream_settings(settings: Settings) -> Any:
+    """The ``DreamSettings``, whose room is only loaded when they are asked for."""
+    from reme.actions import BUCKET_PRESETS, DreamSettings
     from reme.reason import Bucket
 
     digest = settings.digest
     own = tuple(Bucket(name, description) for name, description in digest.buckets.items())
     dream = DreamSettings(buckets=own or BUCKET_PRESETS[digest.preset], fallback=digest.fallback)
-    chosen = ActionSettings(
-        memory=replace(MemorySettings(), **_set(settings.memory)), dream=replace(dream, **_set(settings.dream))
-    )
-    register(catalog, chosen)
+    return replace(dream, **_set(settings.dream))
 
 
 def _set(options: MemoryOptions | DreamOptions) -> dict[str, Any]:
@@ -210,6 +261,7 @@ def open_vault(root: Path, *, settings: Settings | None = None, instant: Callabl
             root,
             layout=settings.folders,
             clock=clock,
+            state_dir=_state_folder(root, settings.state_dir),
             lock_timeout=settings.vault.lock_timeout,
             retention=settings.journal,
             git=settings.git.auto_commit,
@@ -239,21 +291,33 @@ def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:
     Raises:
         ConfigError, Unavailable: As ``open_vault``.
     """
-    from reme.runtime import Projector, ProjectorStatus, embedding, run
+    from reme.runtime import Projector, each, embedding, reading, run
 
     def told(status: ProjectorStatus) -> None:
         tell("keeping the index in step with the files" if status.epoch else "another process is at it; standing by")
 
     with open_vault(root) as app:
         embedder = app.embedder()
-        background = embedding(embedder) if embedder else None
-        return run(Projector(app.vault, app.index, background=background), tell=told)
+        works = [reading(app.vault)]
+        if embedder is not None:
+            works.append(embedding(embedder))
+        if app.settings.links.follow_renames:
+            works.append(app.follow_renames)
+        return run(Projector(app.vault, app.index, background=each(*works)), tell=told)
+
+
+def _state_folder(root: Path, base: str) -> Path | None:
+    """The folder of a vault's machinery where it is not kept in the vault: named after the vault's place."""
+    if not base:
+        return None
+    place = str(root.resolve())
+    return Path(base).expanduser() / f"{Path(place).name}-{revision_of(place.encode())[:12]}"
 
 
 def _index_folder(state_dir: Path, started: contextlib.ExitStack) -> tuple[Path, tuple[str, ...]]:
     """Where the index may be kept: in a folder that is gone afterwards if the vault cannot be written."""
     with contextlib.suppress(OSError):
-        state_dir.mkdir(exist_ok=True)
+        state_dir.mkdir(parents=True, exist_ok=True)
         kept = state_dir / "index.db"
         if os.access(state_dir, os.W_OK) and (not kept.exists() or os.access(kept, os.W_OK)):
             return state_dir, ()

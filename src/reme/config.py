@@ -7,7 +7,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, cast, get_type_hints
+from typing import Annotated, Any, Final, Literal, cast, get_type_hints
+
+from annotated_types import Ge
 
 from reme.clock import zone_named
 from reme.errors import ConfigError
@@ -21,6 +23,7 @@ __all__ = [
     "DreamOptions",
     "EndpointOptions",
     "GitSettings",
+    "LinkSettings",
     "MemoryOptions",
     "Settings",
     "VaultSettings",
@@ -28,6 +31,10 @@ __all__ = [
     "find_root",
     "load_settings",
 ]
+
+
+_FromOne = Annotated[int, Ge(1)]
+_FromZero = Annotated[int, Ge(0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,17 @@ class GitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """What becomes of links.
+
+    Attributes:
+        follow_renames: Whether a running ``reme runtime`` respells the links to files that other programs rename.
+    """
+
+    follow_renames: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DigestSettings:
     """How knowledge is filed.
 
@@ -71,19 +89,42 @@ class DigestSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOptions:
-    """What may be set of ``auto_memory``; None leaves its own default."""
+    """What may be set of ``auto_memory``; None leaves its own default.
 
-    open_days: int | None = None
-    open_events: int | None = None
+    Attributes:
+        open_days: How many days back an event may be continued.
+        open_events: How many events at most are offered for continuation.
+        messages_at_once: How many messages are learnt from in one step.
+    """
+
+    open_days: _FromZero | None = None
+    open_events: _FromZero | None = None
+    messages_at_once: _FromOne | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DreamOptions:
-    """What may be set of ``auto_dream``; None leaves its own default."""
+    """What may be set of ``auto_dream``; None leaves its own default.
 
-    scan_days: int | None = None
-    max_units: int | None = None
-    candidates: int | None = None
+    Attributes:
+        mode: Whether it writes, or leaves a proposal to accept or reject.
+        scan_days: How many days back changed notes are looked for, the day itself counted.
+        max_units: How many units one run integrates at most.
+        candidates: How many nodes are offered as homes of a unit.
+        parallel: How many units are decided at once.
+        topics: How many topics a day takes up at most; 0 for none.
+        topic_days: For how many days a topic is not taken up again.
+        resource_bytes: How large a resource, or a text beside an event, may be to be read.
+    """
+
+    mode: Literal["auto", "propose"] | None = None
+    scan_days: _FromOne | None = None
+    max_units: _FromOne | None = None
+    candidates: _FromOne | None = None
+    parallel: _FromOne | None = None
+    topics: _FromZero | None = None
+    topic_days: _FromZero | None = None
+    resource_bytes: _FromZero | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +143,17 @@ class EndpointOptions:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set, by section of ``reme.yaml``."""
+    """Everything that can be set, by section of ``reme.yaml``.
+
+    Attributes:
+        state_dir: Folder of this machine under which each vault's machinery has a folder of its own, for vaults that
+            are synced between machines; from the environment alone. Empty for ``.reme`` in the vault.
+    """
 
     vault: VaultSettings = field(default_factory=VaultSettings)
     journal: Retention = field(default_factory=Retention)
     git: GitSettings = field(default_factory=GitSettings)
+    links: LinkSettings = field(default_factory=LinkSettings)
     folders: Layout = field(default_factory=Layout)
     digest: DigestSettings = field(default_factory=DigestSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
@@ -116,6 +163,7 @@ class Settings:
     embedder: str = "none"
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
     schema: SchemaSettings = field(default_factory=SchemaSettings)
+    state_dir: str = ""
 
 
 def find_root(given: str | None, start: Path, environment: Mapping[str, str] | None = None) -> Path:
@@ -167,6 +215,11 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
         raise ConfigError(
             f"{SETTINGS_FILE}: where notes are sent is not for a vault's own file to say",
             hint="Set REME_EMBEDDER=openai:MODEL, REME_ENDPOINT_URL and REME_ENDPOINT_KEY in the environment.",
+        )
+    if "state_dir" in document:
+        raise ConfigError(
+            f"{SETTINGS_FILE}: where a machine keeps its state is not for a vault's own file to say",
+            hint="Set REME_STATE_DIR in the environment.",
         )
     settings: Settings = _section(Settings, document, "", environment)
     zone = settings.vault.timezone or system_zone(environment)
@@ -282,6 +335,9 @@ vault:
 # git:
 #   auto_commit: false        # commit each change to the git repository that this folder is in
 
+# links:
+#   follow_renames: false     # respell links to files that other programs rename, while `reme runtime` is running
+
 # embedder: none              # search by meaning, too: bundled, use, auto (whichever is installed), onnx:DIRECTORY
 
 # folders:                    # where things are kept
@@ -297,6 +353,21 @@ vault:
 #   fallback: unknown         # the bucket of what fits none
 #   buckets:                  # your own instead of a preset
 #     recipe: Dishes and how they are made.
+
+# memory:
+#   messages_at_once: 500     # how much of a long conversation is learnt from in one step
+#   open_days: 7              # how far back an event may be continued
+#   open_events: 12           # how many events may be
+
+# dream:
+#   mode: auto                # propose: leave what it would write for you to accept or reject
+#   scan_days: 2              # how many days back changed notes are looked for
+#   max_units: 5              # how much one run learns at most
+#   parallel: 4               # how much of that is decided at once
+#   candidates: 10            # how many nodes are looked at as the home of each
+#   topics: 3                 # how many topics a day takes up; 0 for none
+#   topic_days: 7             # for how long one is not taken up again
+#   resource_bytes: 65536     # how large a resource may be to be read
 
 # schema:                     # what `reme lint` asks of frontmatter
 #   preset: core              # core: name and description; axes: lifecycle, scope, source, role too; off

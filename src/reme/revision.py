@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final, NewType
 
-__all__ = ["ABSENT", "Revision", "revision_of", "revision_of_pieces"]
+__all__ = ["ABSENT", "Revision", "digest", "revision_of", "revision_of_pieces"]
 
 Revision = NewType("Revision", str)
 """Hex BLAKE2b-128 (RFC 7693) of a file's bytes, or ``ABSENT``."""
@@ -26,7 +26,12 @@ def revision_of(data: bytes | None) -> Revision:
 
 def revision_of_pieces(pieces: Iterable[bytes]) -> Revision:
     """The revision of bytes that come in pieces, none of which is kept."""
-    digest = hashlib.blake2b(digest_size=_SIZE)
+    found = digest()
     for piece in pieces:
-        digest.update(piece)
-    return Revision(digest.hexdigest())
+        found.update(piece)
+    return Revision(found.hexdigest())
+
+
+def digest() -> "hashlib.blake2b":
+    """A hash to be fed with bytes, whose hex digest is then their revision."""
+    return hashlib.blake2b(digest_size=_SIZE)

@@ -157,3 +157,9 @@ def test_where_the_state_cannot_be_kept_the_index_is_thrown_away(
         assert "cannot be written" in notice
         assert app.take_notices() == ()
     assert not list(tmp_path.rglob("index.db*"))
+
+
+def test_a_workspace_tells_what_brings_the_digests_views_up_to_date(app: App) -> None:
+    (view,) = app.workspace("person", "test").views()
+    assert view.path == "digest/_buckets.md"
+    assert b"<!-- reme:begin buckets -->" in view.function(None)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reme.app import open_vault
 from reme.config import Settings, create_vault, find_root, load_settings
 from reme.errors import ConfigError
 
@@ -36,6 +37,20 @@ def test_buckets_of_ones_own(tmp_path: Path) -> None:
     assert digest.fallback == "sonstiges"
 
 
+def test_dream_and_memory_can_be_set(tmp_path: Path) -> None:
+    vault(
+        tmp_path,
+        "dream: {mode: propose, scan_days: 3, max_units: 9, parallel: 1, topics: 0, topic_days: 14,"
+        " resource_bytes: 1000, candidates: 4}\nmemory: {messages_at_once: 50, open_days: 0, open_events: 3}\n",
+    )
+    with open_vault(tmp_path, settings=load_settings(tmp_path, {"REME_DREAM_PARALLEL": "2"})) as app:
+        assert (app.settings.dream.mode, app.settings.dream.parallel) == ("propose", 2)
+        note = {"path": "daily/2026-05-15/a.md", "content": "We decided to move to Ghent on 3 May 2026."}
+        app.call("write", note, role="person", actor="test")
+        report = app.call("auto_dream", {"date": "2026-05-15"}, role="person", actor="test")
+        assert (report.proposed, report.interests) == (True, None)
+
+
 def test_one_weight_set_leaves_the_others(tmp_path: Path) -> None:
     weights = load_settings(vault(tmp_path, "search: {layer_weights: {audit: 0.2}}\n"), {}).search.layer_weights
     assert (weights["audit"], weights["digest"]) == (0.2, 1.0)
@@ -48,6 +63,11 @@ def test_one_weight_set_leaves_the_others(tmp_path: Path) -> None:
         ("vault: {timezon: UTC}\n", "there is no setting vault.timezon", "Did you mean vault.timezone?"),
         ("dream: {buckets: []}\n", "there is no setting dream.buckets", ""),
         ("dream: {max_units: many}\n", "dream.max_units: 'many' is not acceptable", ""),
+        ("dream: {max_units: 0}\n", "dream.max_units: 0 is not acceptable", ""),
+        ("dream: {parallel: -1}\n", "dream.parallel: -1 is not acceptable", ""),
+        ("dream: {mode: ask}\n", "dream.mode: 'ask' is not acceptable", ""),
+        ("dream: {topics: -1}\n", "dream.topics: -1 is not acceptable", ""),
+        ("memory: {messages_at_once: 0}\n", "memory.messages_at_once: 0 is not acceptable", ""),
         ("digest: {preset: seven}\n", "digest.preset: 'seven' is not acceptable", ""),
         ("vault: {timezone: Mars/Olympus}\n", "there is no timezone 'Mars/Olympus'", "Europe/Berlin"),
         ("vault: UTC\n", "vault must be a mapping", ""),
@@ -173,3 +193,31 @@ def test_a_vaults_own_file_cannot_have_notes_sent_anywhere(tmp_path: Path, text:
     settings = load_settings(tmp_path, environment)
     assert (settings.embedder, settings.endpoint.url) == ("openai:m", "http://h/v1")
     assert "secret" not in repr(settings)
+
+
+def test_where_a_machine_keeps_its_state_is_for_its_environment_to_say(tmp_path: Path) -> None:
+    (tmp_path / "reme.yaml").write_text("state_dir: /tmp/elsewhere\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="where a machine keeps its state"):
+        load_settings(tmp_path, {})
+    (tmp_path / "reme.yaml").write_text("", encoding="utf-8")
+    assert load_settings(tmp_path, {}).state_dir == ""
+    assert load_settings(tmp_path, {"REME_STATE_DIR": "~/state"}).state_dir == "~/state"
+
+
+def test_state_of_each_vault_has_a_folder_of_its_own_where_it_is_kept_elsewhere(tmp_path: Path) -> None:
+    from reme.app import open_vault
+
+    kept: list[Path] = []
+    for name in ("one/notes", "two/notes"):
+        root = tmp_path / name
+        root.mkdir(parents=True)
+        (root / "a.md").write_text("茶\n", encoding="utf-8")
+        settings = load_settings(root, {"REME_STATE_DIR": str(tmp_path / "state")})
+        with open_vault(root, settings=settings) as app:
+            app.call("write", {"path": "b", "content": "tea"}, role="person", actor="test")
+            assert len(app.call("search", {"query": "茶"}, role="person", actor="test").hits) == 1
+            kept.append(app.vault.state_dir)
+        assert not (root / ".reme").exists()
+        assert (kept[-1] / "index.db").exists()
+    assert kept[0] != kept[1]
+    assert {path.parent for path in kept} == {tmp_path / "state"}

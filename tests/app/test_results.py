@@ -46,6 +46,8 @@ CALLS = [
     ("daily_reindex", {"day": "2026-05-15"}),
     ("lint", {}),
     ("status", {}),
+    ("wait", {"timeout": 5}),
+    ("follow_renames", {}),
     ("reindex", {}),
     ("log", {}),
 ]
@@ -84,8 +86,9 @@ def test_every_result_is_as_its_schema_says(root: Path) -> None:
     with open_vault(root, instant=lambda: NOW) as app:
         documents = {name: check(app, name, arguments) for name, arguments in CALLS}
         run = documents["edit"]["run"]
+        check(app, "recall", {"query": "tea"})
         check(app, "show", {"run": run})
         check(app, "undo", {"run": run})
         decided = check_decisions(app)
-        assert {operation.name for operation in app.catalog} == {*documents, "show", "undo", *decided}
+        assert {operation.name for operation in app.catalog} == {*documents, "recall", "show", "undo", *decided}
     assert (root / "new.md").read_text("utf-8") == "12345"

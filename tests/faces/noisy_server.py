@@ -35,7 +35,7 @@ def make_noise(workspace: Any, how: Annotated[str, "In what way"] = "all") -> Ec
     return Echo("answered\u2028anyway", (), 1, {"how": how})
 
 
-def wait(workspace: Any, seconds: Annotated[float, "How long"]) -> Echo:
+def doze(workspace: Any, seconds: Annotated[float, "How long"]) -> Echo:
     """Wait for a while."""
     time.sleep(seconds)
     return Echo("waited", (), 1, {})
@@ -43,7 +43,7 @@ def wait(workspace: Any, seconds: Annotated[float, "How long"]) -> Echo:
 
 NOISY = (
     Operation("make_noise", "ask", make_noise, "write", echo_text),
-    Operation("wait", "ask", wait, "read", echo_text),
+    Operation("doze", "ask", doze, "read", echo_text),
 )
 
 

@@ -365,3 +365,12 @@ def test_findings_are_exit_1_and_still_an_answer(reme_process: Run) -> None:
     found = reme_process("lint", "adrift", "--rules", "dangling", "--json")
     assert (found.returncode, found.stderr) == (1, b"")
     assert [finding["target"] for finding in json.loads(found.stdout)["findings"]] == ["nowhere"]
+
+
+def test_a_value_of_a_property_is_typed_as_in_yaml(reme_process: Run, vault: Path) -> None:
+    (vault / "typed.md").write_text("x\n")
+    for key, word in (("number", "3"), ("text", '"3"'), ("list", "[a, 2]"), ("link", "[[N]]")):
+        assert reme_process("frontmatter_update", "typed", key, word).returncode == 0
+    assert "number: 3\n" in (vault / "typed.md").read_text()
+    shown = json.loads(reme_process("frontmatter_read", "typed", "--json").stdout)["properties"]
+    assert shown == {"number": 3, "text": "3", "list": ["a", 2], "link": "[[N]]"}

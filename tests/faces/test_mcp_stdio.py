@@ -126,8 +126,11 @@ def test_b55_the_official_client_writes_and_reads_what_looks_like_json(vault: Pa
         listed = await client.call_tool("list", {"layers": '["other"]'})
         assert not listed.is_error
         assert listed.structured_content["total"] >= len(texts)
-        found = await client.call_tool("search", {"query": "tea", "tags": "none-such"})
-        assert not found.is_error
+        await client.call_tool("write", {"path": "tea.md", "content": "---\ntags: [a, b]\n---\ntea\n"})
+        for tags in ('["a", "b"]', "a", ["b"]):
+            found = await client.call_tool("search", {"query": "tea", "tags": tags})
+            assert not found.is_error, found
+            assert [hit["path"] for hit in found.structured_content["hits"]] == ["tea.md"]
 
     with_client(vault, mode, use)
     for number, text in enumerate(texts):
@@ -216,7 +219,7 @@ def test_b53_every_line_is_a_frame_whatever_happens(noisy: Server) -> None:
 
 def test_the_conversation_goes_on_while_a_call_is_carried_out(noisy: Server) -> None:
     noisy.send("initialize", 1, protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "x", "version": "1"})
-    noisy.send("tools/call", 2, name="wait", arguments={"seconds": 3})
+    noisy.send("tools/call", 2, name="doze", arguments={"seconds": 3})
     noisy.send_line(b'{"jsonrpc":"2.0","id":3,"method":"ping"}')
     assert [noisy.receive()["id"], noisy.receive()["id"]] == [1, 3]
     frames, _ = noisy.finish()
@@ -233,7 +236,7 @@ def test_what_was_asked_for_is_done_before_the_end(quiet: Server, vault: Path) -
 
 
 def test_a_cancelled_call_is_not_begun(noisy: Server, vault: Path) -> None:
-    noisy.send("tools/call", 1, name="wait", arguments={"seconds": 1})
+    noisy.send("tools/call", 1, name="doze", arguments={"seconds": 1})
     noisy.send("tools/call", 2, name="write", arguments={"path": "never.md", "content": "x"})
     noisy.send("notifications/cancelled", requestId=2)
     frames, _ = noisy.finish()

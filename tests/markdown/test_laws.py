@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reme.errors import InvalidInput
-from reme.markdown import Note, Span, chunk, delete_property, fingerprint, parse, retarget, set_property
+from reme.markdown import delete_property, parse, retarget, set_property
 from reme.markdown.yaml12 import read_yaml
+from tests.markdown.laws import check_note, outside
 
 FRAGMENTS = [
     *(
@@ -91,40 +92,57 @@ values = st.recursive(
 )
 
 
-def check_spans(note: Note) -> None:
-    size = len(note.source)
-    start = note.frontmatter.span.end if note.frontmatter else note.body.start
-    assert note.body == Span(start, size)
-    head = note.frontmatter.span.start if note.frontmatter else start
-    assert note.source[:head] in (b"", b"\xef\xbb\xbf")
-    reached = 0
-    for block in note.blocks:
-        assert reached <= block.span.start < block.span.end <= size
-        assert not note.source[max(reached, start) : block.span.start].strip(b" \t\r\n")
-        assert block.line == note.source.count(b"\n", 0, block.span.start) + 1
-        assert note.source[block.span.end : block.span.end + 1] in (b"\r", b"\n", b"")
-        reached = block.span.end
-    assert not note.source[max(reached, start) :].strip(b" \t\r\n")
-    assert [link.span.start for link in note.links] == sorted(link.span.start for link in note.links)
-    for link in note.links:
-        assert link.span.start <= link.target_span.start <= link.target_span.end <= link.span.end
-        assert note.text(link.span)
-        if link.origin == "body" and note.text(link.span).startswith(("[[", "![[")):
-            assert note.text(link.target_span) == link.target
-    for field in note.fields:
-        assert field.key in note.text(field.span)
-        assert field.value in note.text(field.span)
+plain_lines = [
+    *(
+        "word\n",
+        "Two words",
+        "[[a]]\n",
+        "![[图.png]]\n",
+        "- item\n",
+        "- 项",
+        "- [ ] task\n",
+        "# 标题\n",
+        "## Two [[a]] ##\n",
+    ),
+    *(
+        "\n",
+        "\n\n",
+        " \n",
+        "\t",
+        "---\n",
+        "===\n",
+        "- ",
+        "-\n",
+        "#\n",
+        "* b\n",
+        "1. c\n",
+        "| a |\n",
+        "> q\n",
+        "(k:: v)\n",
+    ),
+    *(
+        "k:: [[v]]\n",
+        "a_b_c",
+        "**b**",
+        "~~",
+        "&amp;",
+        "\\",
+        "%%",
+        "#tag",
+        "\ufeff",
+        "\u2028",
+        "\x0b",
+        "[x]",
+        "^1",
+        "+ d\n",
+    ),
+]
+plain_notes = st.lists(st.sampled_from(plain_lines), max_size=12).map(lambda parts: "".join(parts).encode("utf-8"))
 
 
-@given(st.one_of(st.binary(max_size=80), notes))
-def test_parsing_never_fails_and_spans_cover_the_source(data: bytes) -> None:
-    note = parse(data)
-    check_spans(note)
-    if note.encoding == "utf-8":
-        assert note.source == data
-    assert parse(data) == note
-    chunk(note)
-    fingerprint(note)
+@given(st.one_of(st.binary(max_size=80), notes, plain_notes))
+def test_every_law_holds_for_any_bytes(data: bytes) -> None:
+    check_note(data)
 
 
 @given(notes, st.text(string.ascii_letters + "茶é /&()%'\".:", min_size=1, max_size=10).map(str.strip).filter(bool))
@@ -139,16 +157,6 @@ def test_a_retarget_touches_only_targets(data: bytes, target: str) -> None:
         (link.anchor, link.alias, link.predicate) for link in note.links
     ]
     assert outside(result) == outside(note) or note.frontmatter is not None
-
-
-def outside(note: Note) -> list[bytes]:
-    """What stands around the targets."""
-    pieces: list[bytes] = []
-    reached = 0
-    for link in note.links:
-        pieces.append(note.source[reached : link.target_span.start])
-        reached = link.target_span.end
-    return [*pieces, note.source[reached:]]
 
 
 @given(notes, st.sampled_from(["key", "tags", "新键", "k", "a b", "null", "#x"]), values)

@@ -3,6 +3,8 @@
 import pytest
 
 from reme.markdown import Note, parse
+from reme.markdown.blocks import plain_outline
+from tests.markdown.laws import check_note
 
 
 def read(text: str) -> Note:
@@ -302,7 +304,7 @@ def test_markdown_links_to_files() -> None:
 def test_tags() -> None:
     note = read(
         "---\ntags: [项目, a/b, '#c', 2024]\n---\n#旅行/北京，好 word#no (#e) #12 #1a #y-z_w/ `#no` [[x #no]] http://h/#no\n"
-        "# heading\n## second #f\n&#39; ##no \\#no [t](u.md#no)\n中文，#g。 #😀 end\n"
+        '"#/no"\n# heading\n## second #f\n&#39; ##no \\#no [t](u.md#no)\n中文，#g。 #😀 end\n'
     )
     assert [(tag.name, tag.origin) for tag in note.tags] == [
         ("项目", "frontmatter"),
@@ -408,3 +410,62 @@ def test_binaries_are_empty_notes_with_a_problem(data: bytes) -> None:
 def test_hostile_input_is_read(text: str) -> None:
     note = read(text)
     assert note.source == text.encode("utf-8")
+
+
+def test_a_definition_at_the_end_without_a_line_ending_is_a_block() -> None:
+    note = read("text\n\n[x]: y.md")
+    assert [note.text(block.span) for block in note.blocks] == ["text", "[x]: y.md"]
+    note = read("[a]: b.md\n[x]: 茶.md")
+    assert [(note.text(block.span), block.line, block.end_line) for block in note.blocks] == [
+        (note.text(note.body), 1, 2)
+    ]
+
+
+def test_a_definition_before_a_field_has_no_predicate() -> None:
+    assert typed(read("[x]: y.md\n\nk:: [t](z.md) [[茶]]\n")) == [(None, "y.md"), ("k", "z.md"), ("k", "茶")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n\nA paragraph\nof two lines.\n\n- one\n- 二\nlazy\n\n## Next\nmore",
+        "- [ ] task\n- [[a]] k:: [[b]]\n\n\n- last\n# H\n\n",
+        '![[图.png]]\n(k:: v)\n\n"quoted"\n   \n',
+        "",
+        "\n\n",
+    ],
+)
+def test_plain_bodies_need_no_parser(text: str) -> None:
+    data = text.encode("utf-8")
+    assert plain_outline(data, 0) is not None
+    check_note(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a\n---\n",
+            "a `b`",
+            "a <b>c</b>",
+            "a $b$",
+            "[t](u.md)",
+            "[t]: u.md",
+            "a\r\nb",
+            "1. a",
+            "> a",
+            "    a",
+            "* a",
+        ),
+        *("# *a*", "| a |\n|---|", "- - a", "- # a", "-\n", "***", "# a # b", " # a", "a\n===\n", "~~~\nb", "+ a"),
+    ],
+)
+def test_other_bodies_are_left_to_the_parser(text: str) -> None:
+    assert plain_outline(text.encode("utf-8"), 0) is None
+
+
+def test_fields_stand_in_fields_but_not_without_end() -> None:
+    note = read("(a:: (b:: [[甲]]))")
+    assert [(field.key, field.value) for field in note.fields] == [("a", "(b:: [[甲]])"), ("b", "[[甲]]")]
+    assert typed(note) == [("b", "甲")]
+    assert len(read("(k:: " * 1_000 + ")" * 1_000).fields) == 20

@@ -36,7 +36,7 @@ def test_documents_name_nothing_outside(path: Path) -> None:
 def test_requirements_are_pinned_and_name_no_host() -> None:
     for path in sorted((ROOT / "requirements").iterdir()):
         for line in path.read_text("utf-8").splitlines():
-            assert re.fullmatch(r"#.*|-r (?:core|build|semantic)\.txt|[\w.-]+==[A-Za-z0-9.]+", line), (
+            assert re.fullmatch(r"#.*|-r (?:core|build|semantic|documents)\.txt|[\w.-]+==[A-Za-z0-9.]+", line), (
                 f"{path.name}: {line}"
             )
 

@@ -11,6 +11,7 @@ def add_tools(catalog: Catalog) -> None:
     catalog.add(
         Operation("search", "ask", tools.search, "read", tools.search_text),
         Operation("traverse", "ask", tools.traverse, "read", tools.traverse_text),
+        Operation("recall", "ask", tools.recall, "read", tools.recall_text, tool=False),
         Operation("list", "ask", tools.list_files, "read", tools.list_text, positional=("path",)),
         Operation("tags", "ask", tools.tags, "read", tools.tags_text, positional=("path",)),
         Operation("read", "files", tools.read, "read", tools.read_text),
@@ -56,12 +57,16 @@ def add_tools(catalog: Catalog) -> None:
         Operation("show", "review", tools.show, "read", tools.show_text),
         Operation("undo", "review", tools.undo, "destructive", tools.undo_text),
         Operation("status", "health", tools.status, "read", tools.status_text),
+        Operation("wait", "health", tools.wait, "read", tools.waited_text, positional=("timeout",)),
         Operation(
             "lint", "health", tools.lint, "write", tools.lint_text, positional=("paths",), findings=tools.has_findings
         ),
+        Operation("follow_renames", "index", tools.follow_renames, "write", tools.followed_text, tool=False),
         Operation("reindex", "index", tools.reindex, "read", tools.reindex_text, tool=False, cost="slow"),
     )
 
 
-def _content(result: tools.Download | tools.Picture) -> Content:
+def _content(result: tools.Download | tools.Picture) -> Content | None:
+    if isinstance(result, tools.Download) and result.saved_as:
+        return None
     return Content(result.media_type, result.data)

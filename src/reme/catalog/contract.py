@@ -114,6 +114,8 @@ def input_schema(operation: Operation) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     for parameter in operation.parameters:
+        if parameter.is_local:
+            continue
         schema = _untitled(_adapter(parameter.annotation).json_schema())
         definitions |= schema.pop("$defs", {})
         if parameter.description:

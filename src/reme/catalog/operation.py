@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from reme.errors import InvalidInput
+from reme.tools import LocalFile
 from reme.vault import Role
 
 __all__ = ["EVERYONE", "Catalog", "Content", "Cost", "Effects", "Group", "Operation", "Parameter", "nearest"]
@@ -57,6 +58,21 @@ class Parameter:
         """Whether it takes several values, and never a single string as such."""
         kinds = self.types
         return str not in kinds and any(get_origin(kind) in (list, tuple, set, frozenset, Sequence) for kind in kinds)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it takes a file of the caller's own, and so can be given on this machine only."""
+        return self.types == (LocalFile,)
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether it takes bytes: in base64, or, on this machine, from a file of the caller's own."""
+        return self.types == (str, LocalFile)
+
+    @property
+    def takes_any_value(self) -> bool:
+        """Whether it takes a value of any type, so that a face of words has to tell them apart."""
+        return self.types == (Any,)
 
     @property
     def takes_any_text(self) -> bool:
@@ -118,7 +134,7 @@ class Operation:
         cost: How long it may take.
         reasons: Whether it takes the reasoner.
         findings: Whether a result is an answer that a script should stop at, as a check's is that found something.
-        content: The bytes that a result is about, where it is about bytes: its ``data`` then says the same in base64.
+        content: The bytes that a result is about, where it carries bytes: its ``data`` then says the same in base64.
     """
 
     name: str
@@ -133,7 +149,7 @@ class Operation:
     cost: Cost = "cheap"
     reasons: bool = False
     findings: Callable[[Any], bool] | None = None
-    content: Callable[[Any], Content] | None = None
+    content: Callable[[Any], Content | None] | None = None
 
     @property
     def summary(self) -> str:

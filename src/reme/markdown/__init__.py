@@ -4,6 +4,7 @@ Owns the format of a note. Knows nothing of files, vaults or indexes.
 """
 
 from reme.markdown.chunks import Chunk, ChunkSettings, chunk, count_tokens
+from reme.markdown.cuts import cut
 from reme.markdown.note import (
     Block,
     BlockKind,
@@ -19,9 +20,9 @@ from reme.markdown.note import (
 )
 from reme.markdown.parse import parse
 from reme.markdown.properties import delete_property, set_property
-from reme.markdown.regions import region, with_region, without_regions
+from reme.markdown.regions import region, with_region, with_regions_of, without_regions
 from reme.markdown.resolve import Names, Resolution, resolution, resolve, spellings
-from reme.markdown.retarget import link_text, retarget
+from reme.markdown.retarget import is_wikilink, link_text, retarget
 from reme.markdown.spans import splice
 from reme.markdown.words import display_text, fingerprint, words
 
@@ -43,9 +44,11 @@ __all__ = [
     "Tag",
     "chunk",
     "count_tokens",
+    "cut",
     "delete_property",
     "display_text",
     "fingerprint",
+    "is_wikilink",
     "link_text",
     "parse",
     "region",
@@ -56,6 +59,7 @@ __all__ = [
     "spellings",
     "splice",
     "with_region",
+    "with_regions_of",
     "without_regions",
     "words",
 ]

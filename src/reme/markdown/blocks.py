@@ -3,15 +3,16 @@
 Owns the CommonMark parser (pyromark), which is used nowhere else. Knows nothing of wikilinks, fields or tags.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from pyromark import Markdown, Options
 
 from reme.markdown.note import BlockKind, Span
 
-__all__ = ["Outline", "Reference", "read_outline"]
+__all__ = ["Outline", "Reference", "parsed_outline", "plain_outline", "read_outline"]
 
 _COMMONMARK: Final = Markdown(
     options=Options.ENABLE_TABLES | Options.ENABLE_MATH | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
@@ -25,7 +26,19 @@ _BLOCKS: Final[dict[str, BlockKind]] = {
     "Table": "table",
     "FootnoteDefinition": "paragraph",
 }
+_LINKS: Final = frozenset(("Link", "Image"))
+_MARKED: Final = _LINKS | {"CodeBlock", "HtmlBlock"}
+_TRANSPARENT: Final = frozenset(("FootnoteReference", "TaskListMarker"))
 _SPACE: Final = b" \t\r\n"
+_NEEDS_PARSER: Final = (b"`", b"<", b"$", b"\r")
+_REFERENCE: Final = re.compile(rb"\][:(]")
+_PLAIN_BLOCK: Final = re.compile(
+    rb"(?:[ \t]*+\n)*+(?:"
+    rb"((?:[A-Za-z\x80-\xff\[!(\"'][^\n]*+(?:\n|\Z))++)"
+    rb"|(- [A-Za-z0-9\x80-\xff\[!(\"'][^\n]*+(?:\n|\Z)(?:[A-Za-z\x80-\xff\[!(\"'][^\n]*+(?:\n|\Z))*+)"
+    rb"|(\#{1,6}) ++([A-Za-z0-9\x80-\xff\[][^\n#*_~&\\]*+)(?:\n|\Z)"
+    rb"|[ \t]*+\Z)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +70,10 @@ class Outline:
         references: Markdown links and images, and the definitions of reference links.
     """
 
-    blocks: list[tuple[BlockKind, int, int]] = field(default_factory=list[tuple[BlockKind, int, int]])
-    headings: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
-    opaque: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    references: list[Reference] = field(default_factory=list[Reference])
+    blocks: list[tuple[BlockKind, int, int]]
+    headings: list[tuple[int, str, int]]
+    opaque: list[tuple[int, int]]
+    references: list[Reference]
 
 
 def read_outline(source: bytes, start: int) -> Outline:
@@ -70,86 +83,143 @@ def read_outline(source: bytes, start: int) -> Outline:
         source: The note's UTF-8 bytes.
         start: Where its body begins.
     """
-    walk = _Walk(source, start)
+    if (plain := plain_outline(source, start)) is not None:
+        return plain
+    return parsed_outline(source, start)
+
+
+def plain_outline(source: bytes, start: int) -> Outline | None:
+    """The outline of a body that is nothing but plain headings, paragraphs and top-level list items, else None.
+
+    Many notes are; what their lines are needs no parser, and finding them so takes half the time. A line ends what
+    stands above it exactly if it begins a heading or an item or comes after a blank one.
+    """
+    if any(source.find(mark, start) >= 0 for mark in _NEEDS_PARSER) or _REFERENCE.search(source, start):
+        return None
+    outline = Outline([], [], [], [])
+    blocks = outline.blocks
+    reached = start
+    for match in _PLAIN_BLOCK.finditer(source, start):
+        first, last = match.span()
+        if first != reached:
+            return None
+        reached = last
+        first = match.start(match.lastindex or 0)
+        match match.lastindex:
+            case 1:
+                blocks.append(("paragraph", first, last))
+            case 2:
+                blocks.append(("item", first, last))
+            case 4:
+                first = match.start(3)
+                blocks.append(("heading", first, last))
+                outline.headings.append((len(match[3]), match[4].decode("utf-8").strip(), first))
+            case _:
+                pass
+    return outline if reached == len(source) else None
+
+
+def parsed_outline(source: bytes, start: int) -> Outline:
+    """The outline of any body, by the CommonMark parser."""
+    outline = Outline([], [], [], [])
     body = source[start:].decode("utf-8")
     events = cast("Iterator[tuple[Any, dict[str, int]]]", _COMMONMARK.events_with_range(body, merge_text=True))
+    inlines = _Inlines(source, start, outline)
+    depth = 0
+    in_list = False
+    title: list[str] | None = None
+    before = here = {"start": 0, "end": 0}
     for event, place in events:
+        before, here = here, place
         if event.__class__ is str:
-            walk.mark(event, place)
-        else:
-            name, value = event.popitem()
-            if name == "Text":
-                if walk.title is not None:
-                    walk.title.append(value)
-            elif name == "Start":
-                walk.open(value, place)
-            elif name == "End":
-                walk.close(value, place)
-            else:
-                walk.inline(name, value, place)
-        walk.before = place
+            if event == "Rule":
+                if depth == 0:
+                    outline.blocks.append(("rule", place["start"] + start, place["end"] + start))
+            elif title is not None:
+                title.append(" ")
+            continue
+        name, value = event.popitem()
+        if name == "Start":
+            tag = value if value.__class__ is str else next(iter(value))
+            if depth == 0:
+                in_list = tag == "List"
+                if kind := _BLOCKS.get(tag):
+                    outline.blocks.append((kind, place["start"] + start, place["end"] + start))
+                    if kind == "heading":
+                        title = []
+            elif depth == 1 and in_list and tag == "Item":
+                outline.blocks.append(("item", place["start"] + start, place["end"] + start))
+            depth += 1
+            if tag in _MARKED:
+                if tag in _LINKS:
+                    inlines.open_link(tag, value[tag], place)
+                else:
+                    inlines.hide(place)
+        elif name == "End":
+            depth -= 1
+            if value.__class__ is str:
+                if value in _LINKS:
+                    inlines.close_link(place, before)
+            elif depth == 0 and title is not None:
+                outline.headings.append((int(value["Heading"][1]), "".join(title).strip(), place["start"] + start))
+                title = None
+        elif name == "Text":
+            if title is not None:
+                title.append(value)
+        elif name not in _TRANSPARENT:
+            inlines.hide(place)
+            if name == "Code" and title is not None:
+                title.append(value)
+            elif name == "DisplayMath" and depth == 1:
+                inlines.raise_math(place)
     if b"]:" in source:
-        walk.define(_COMMONMARK.reference_definitions(body))
-    return walk.outline
+        inlines.define(_COMMONMARK.reference_definitions(body))
+    return outline
 
 
-class _Walk:
-    """One pass over the parser's events, whose places are in bytes of the body."""
+class _Inlines:
+    """What the parser's events say of opaque bytes and Markdown links; their places are in bytes of the body."""
 
-    def __init__(self, source: bytes, start: int) -> None:
-        self.outline = Outline()
-        self.title: list[str] | None = None
-        self.before: dict[str, int] = {"start": 0, "end": 0}
+    def __init__(self, source: bytes, start: int, outline: Outline) -> None:
         self._source = source
         self._start = start
-        self._depth = 0
-        self._in_list = False
+        self._outline = outline
         self._links: list[tuple[bool, str] | None] = []
 
-    def mark(self, name: str, place: dict[str, int]) -> None:
-        if name == "Rule":
-            if self._depth == 0:
-                self._add("rule", place)
-        elif self.title is not None:
-            self.title.append(" ")
+    def hide(self, place: dict[str, int]) -> None:
+        """Note that a place is no prose."""
+        self._outline.opaque.append((place["start"] + self._start, place["end"] + self._start))
 
-    def inline(self, name: str, value: Any, place: dict[str, int]) -> None:
-        if name in ("FootnoteReference", "TaskListMarker"):
+    def raise_math(self, place: dict[str, int]) -> None:
+        """Make a paragraph that is nothing but a formula a block of mathematics."""
+        kind, begin, end = self._outline.blocks[-1]
+        first, last = place["start"] + self._start, place["end"] + self._start
+        if kind == "paragraph" and begin == first and not self._source[last:end].strip(_SPACE):
+            self._outline.blocks[-1] = ("math", begin, end)
+
+    def open_link(self, name: str, link: Any, place: dict[str, int]) -> None:
+        """Take in where a Markdown link or image begins."""
+        kind = link["link_type"]
+        self._links.append((name == "Image", link["dest_url"]) if kind == "Inline" else None)
+        if kind in ("Autolink", "Email"):
+            self.hide(place)
+
+    def close_link(self, place: dict[str, int], before: dict[str, int]) -> None:
+        """Take in where it ends; ``before`` is the place of the event before that."""
+        opened = self._links.pop()
+        if opened is None:
             return
-        self._hide(place)
-        if name == "Code" and self.title is not None:
-            self.title.append(value)
-        elif name == "DisplayMath" and self._depth == 1 and self.outline.blocks[-1][0] == "paragraph":
-            _, begin, end = self.outline.blocks[-1]
-            first, last = place["start"] + self._start, place["end"] + self._start
-            if begin == first and not self._source[last:end].strip(_SPACE):
-                self.outline.blocks[-1] = ("math", begin, end)
-
-    def open(self, tag: Any, place: dict[str, int]) -> None:
-        name = tag if tag.__class__ is str else next(iter(tag))
-        if self._depth == 0:
-            if name in _BLOCKS:
-                self._add(_BLOCKS[name], place)
-                if name == "Heading":
-                    self.title = []
-            self._in_list = name == "List"
-        elif self._depth == 1 and self._in_list and name == "Item":
-            self._add("item", place)
-        self._depth += 1
-        if name in ("Link", "Image"):
-            self._open_link(name, tag[name], place)
-        elif name in ("CodeBlock", "HtmlBlock"):
-            self._hide(place)
-
-    def close(self, tag: Any, place: dict[str, int]) -> None:
-        self._depth -= 1
-        if tag in ("Link", "Image"):
-            self._close_link(place)
-        elif self._depth == 0 and self.title is not None:
-            self.outline.headings.append(
-                (int(tag["Heading"][1]), "".join(self.title).strip(), place["start"] + self._start)
-            )
-            self.title = None
+        image, url = opened
+        first, last = place["start"] + self._start, place["end"] + self._start
+        begin = first + (2 if image else 1)
+        inner = before["end"] + self._start
+        text_end = self._source.find(b"](", inner if inner < last else begin, last)
+        wikilink_before_parentheses = self._source[begin : begin + 1] == b"[" and self._source[text_end - 1] == 0x5D
+        if text_end < 0 or wikilink_before_parentheses:
+            return
+        self._outline.opaque.append((text_end, last))
+        destination = _destination(self._source, text_end + 2, last - 1)
+        self._outline.references.append(Reference(image, Span(first, last), Span(begin, text_end), destination, url))
 
     def define(self, definitions: Any) -> None:
         """Take in ``[label]: destination`` lines, each as the one link that all its uses are."""
@@ -163,35 +233,7 @@ class _Walk:
                 continue
             destination = _destination(self._source, text_end + 2, last)
             text = Span(first + 1, text_end)
-            self.outline.references.append(Reference(False, Span(first, last), text, destination, definition["dest"]))
-
-    def _add(self, kind: BlockKind, place: dict[str, int]) -> None:
-        self.outline.blocks.append((kind, place["start"] + self._start, place["end"] + self._start))
-
-    def _hide(self, place: dict[str, int]) -> None:
-        self.outline.opaque.append((place["start"] + self._start, place["end"] + self._start))
-
-    def _open_link(self, name: str, link: Any, place: dict[str, int]) -> None:
-        kind = link["link_type"]
-        self._links.append((name == "Image", link["dest_url"]) if kind == "Inline" else None)
-        if kind in ("Autolink", "Email"):
-            self._hide(place)
-
-    def _close_link(self, place: dict[str, int]) -> None:
-        opened = self._links.pop()
-        if opened is None:
-            return
-        image, url = opened
-        first, last = place["start"] + self._start, place["end"] + self._start
-        begin = first + (2 if image else 1)
-        inner = self.before["end"] + self._start
-        text_end = self._source.find(b"](", inner if inner < last else begin, last)
-        wikilink_before_parentheses = self._source[begin : begin + 1] == b"[" and self._source[text_end - 1] == 0x5D
-        if text_end < 0 or wikilink_before_parentheses:
-            return
-        self.outline.opaque.append((text_end, last))
-        destination = _destination(self._source, text_end + 2, last - 1)
-        self.outline.references.append(Reference(image, Span(first, last), Span(begin, text_end), destination, url))
+            self._outline.references.append(Reference(False, Span(first, last), text, destination, definition["dest"]))
 
 
 def _destination(source: bytes, start: int, end: int) -> Span:

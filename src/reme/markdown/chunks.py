@@ -8,10 +8,9 @@ chunks of other sections as they are.
 import hashlib
 import re
 import zlib
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from reme.markdown.cuts import cut
 from reme.markdown.note import Block, BlockKind, Note, Span
@@ -34,7 +33,8 @@ def count_tokens(text: str) -> int:
     for five characters, so that long unbroken strings count too.
     """
     if text.isascii():
-        return int(max(1.3 * len(text.split()), len(text) / 5) + 0.999)
+        by_words, by_length = 1.3 * len(text.split()), len(text) / 5
+        return int((by_words if by_words > by_length else by_length) + 0.999)
     rest, runs = _CJK.subn(" ", text)
     wide = len(text) - len(rest) + runs
     return int(wide + max(1.3 * len(rest.split()), (len(rest) - runs) / 5) + 0.999)
@@ -55,8 +55,7 @@ class ChunkSettings:
     count: Callable[[str], int] = field(default=count_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A piece of a note.
 
     Attributes:
@@ -123,37 +122,28 @@ def chunk(note: Note, settings: ChunkSettings | None = None) -> tuple[Chunk, ...
         settings: Sizes; the defaults where None.
     """
     settings = settings or ChunkSettings()
-    starts = _line_starts(note.source)
+    source = note.source
     if not note.blocks:
         if note.frontmatter is None:
             return ()
-        at = bisect_left(starts, note.body.start + 1)
+        at = source.count(b"\n", 0, note.body.start) + 1
         return (Chunk(Span(note.body.start, note.body.start), at, at, (), _hash((), b"")),)
-    units = _packed_section(_sections(note, settings), note.source, settings)
-    return tuple(_chunk(note.source, unit, starts) for unit in units)
-
-
-def _chunk(source: bytes, unit: _Unit, starts: list[int]) -> Chunk:
-    text = source[unit.start : unit.end]
-    last = unit.start + max(len(text.rstrip(_WHITE)), 1)
-    return Chunk(
-        Span(unit.start, unit.end),
-        bisect_left(starts, unit.start + 1),
-        bisect_left(starts, last),
-        unit.trail,
-        _hash(unit.trail, text),
-        unit.lead,
-    )
+    chunks: list[Chunk] = []
+    line, counted = 1, 0
+    for unit in _packed_section(_sections(note, settings), source, settings):
+        text = source[unit.start : unit.end]
+        line += source.count(b"\n", counted, unit.start)
+        counted = unit.start
+        end_line = line + text.count(b"\n", 0, max(len(text.rstrip(_WHITE)) - 1, 0))
+        span = Span(unit.start, unit.end)
+        chunks.append(Chunk(span, line, end_line, unit.trail, _hash(unit.trail, text), unit.lead))
+    return tuple(chunks)
 
 
 def _hash(trail: tuple[str, ...], text: bytes) -> str:
     digest = hashlib.blake2b("\0".join(trail).encode("utf-8"), digest_size=16)
     digest.update(b"\0\0" + text)
     return digest.hexdigest()
-
-
-def _line_starts(source: bytes) -> list[int]:
-    return [0, *(match.end() for match in re.finditer(b"\n", source))]
 
 
 def _sections(note: Note, settings: ChunkSettings) -> _Section:
@@ -168,8 +158,9 @@ def _sections(note: Note, settings: ChunkSettings) -> _Section:
     for block in note.blocks:
         heading = headings.get(block.span.start)
         if heading is None:
+            section = path[-1]
             start = waiting.start if waiting else block.span.start
-            path[-1].units += _units(note, start, block, path[-1], settings)
+            section.units += _units(note, start, block, section, settings)
             waiting = None
             continue
         if waiting and heading.level <= path[-1].level:
@@ -191,19 +182,24 @@ def _section(level: int, headings: tuple[str, ...], settings: ChunkSettings) -> 
     return _Section(level, headings, trail, settings.limit - sum(map(settings.count, trail)))
 
 
-def _heading_units(note: Note, span: Span, section: _Section, settings: ChunkSettings) -> Iterator[_Unit]:
+def _heading_units(note: Note, span: Span, section: _Section, settings: ChunkSettings) -> Iterable[_Unit]:
     """A heading, or several, with nothing below."""
     return _units(note, span.start, Block("heading", span, 0, 0), section, settings)
 
 
-def _units(note: Note, start: int, block: Block, section: _Section, settings: ChunkSettings) -> Iterator[_Unit]:
+def _units(note: Note, start: int, block: Block, section: _Section, settings: ChunkSettings) -> Iterable[_Unit]:
     """A block, with the heading that stands right above it if ``start`` says so: whole if it fits, else in pieces."""
-    trail, room = section.trail, section.room
     text = note.source[start : block.span.end].decode("utf-8")
     tokens = settings.count(text)
-    if tokens <= room:
-        yield _Unit(start, block.span.end, tokens, trail)
-        return
+    if tokens <= section.room:
+        return (_Unit(start, block.span.end, tokens, section.trail),)
+    return _cut(note, start, block, text, section, settings)
+
+
+def _cut(
+    note: Note, start: int, block: Block, text: str, section: _Section, settings: ChunkSettings
+) -> Iterator[_Unit]:
+    trail, room = section.trail, section.room
     lead = _lead(note.source, block, settings)
     reached = start
     for piece in _pieces(text, len(note.source[start : block.span.start].decode("utf-8")), block.kind, room, settings):
@@ -294,7 +290,8 @@ def _is_border(source: bytes, unit: _Unit) -> bool:
 
 
 def _joined(first: _Unit, second: _Unit) -> _Unit:
-    shared = 0
-    while shared < min(len(first.trail), len(second.trail)) and first.trail[shared] == second.trail[shared]:
-        shared += 1
-    return _Unit(first.start, second.end, first.tokens + second.tokens, first.trail[:shared], first.lead)
+    trail = first.trail
+    if trail != second.trail:
+        shared = zip(trail, second.trail, strict=False)
+        trail = trail[: next((at for at, (one, other) in enumerate(shared) if one != other), len(second.trail))]
+    return _Unit(first.start, second.end, first.tokens + second.tokens, trail, first.lead)

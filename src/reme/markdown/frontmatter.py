@@ -15,7 +15,7 @@ __all__ = ["find_frontmatter", "read_frontmatter", "tag_names"]
 BOM: Final = b"\xef\xbb\xbf"
 
 _OPENING: Final = re.compile(rb"---[ \t]*\r?\n")
-_CLOSING: Final = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
+_CLOSING: Final = re.compile(rb"\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)")
 _SEPARATORS: Final = re.compile(r"[,\s]+")
 
 
@@ -25,10 +25,10 @@ def find_frontmatter(source: bytes) -> tuple[Span, Span] | None:
     opening = _OPENING.match(source, start)
     if opening is None:
         return None
-    closing = _CLOSING.search(source, opening.end())
+    closing = _CLOSING.search(source, opening.end() - 1)
     if closing is None:
         return None
-    return Span(start, closing.end()), Span(opening.end(), closing.start())
+    return Span(start, closing.end()), Span(opening.end(), closing.start() + 1)
 
 
 def read_frontmatter(
@@ -42,9 +42,9 @@ def read_frontmatter(
     raw = source[content.start : content.end]
     text = raw.decode("utf-8")
     document = read_yaml(text, with_texts=b"[[" in raw)
-    problems = [Problem(issue.rule, issue.message, issue.line + 2) for issue in document.complaints]
     frontmatter = Frontmatter(span, content, document.data or {}, document.data is not None)
-    return frontmatter, list(_placed(document.texts, text, content.start)), problems
+    texts = list(_placed(document.texts, text, content.start)) if document.texts else []
+    return frontmatter, texts, [Problem(issue.rule, issue.message, issue.line + 2) for issue in document.complaints]
 
 
 def _placed(texts: tuple[Text, ...], content: str, base: int) -> Iterator[tuple[Text, Span]]:

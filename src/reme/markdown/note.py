@@ -1,6 +1,7 @@
 """A parsed note: plain frozen data with byte spans into the source that it was parsed from.
 
-Owns the types. Knows nothing of files, vaults or indexes.
+Owns the types. What a note has many of is a named tuple, which is made in a third of the time that a frozen dataclass
+takes. Knows nothing of files, vaults or indexes.
 """
 
 from dataclasses import dataclass
@@ -63,8 +64,7 @@ class Frontmatter:
     valid: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading: its level 1–6, its text without marks, its whole span and 1-based line."""
 
     level: int
@@ -73,8 +73,7 @@ class Heading:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A top-level block of the body; each top-level list item is a block of its own.
 
     Attributes:
@@ -89,8 +88,7 @@ class Block:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A reference to another file, as written.
 
     Attributes:
@@ -118,8 +116,7 @@ class Link:
     origin: Literal["body", "frontmatter"] = "body"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A Dataview field of the body: ``key:: value``, ``[key:: value]`` or ``(key:: value)``; value as written."""
 
     key: str
@@ -128,8 +125,7 @@ class Field:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(NamedTuple):
     """A tag without its ``#``; ``origin`` tells whether it stands in the body or in the frontmatter."""
 
     name: str

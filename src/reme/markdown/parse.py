@@ -4,14 +4,13 @@ Owns the order of the steps and the detection of encodings. What each step reads
 """
 
 import re
-from bisect import bisect_left, bisect_right
-from dataclasses import replace
+from bisect import bisect_right
 from typing import Final
 
 from reme.markdown.blocks import Outline, read_outline
 from reme.markdown.frontmatter import BOM, find_frontmatter, read_frontmatter, tag_names
-from reme.markdown.inline import blank, comment_spans, line_at, newlines, scan_prose, wikilinks
-from reme.markdown.note import Block, BlockKind, Frontmatter, Heading, Link, Note, Problem, Span, Tag
+from reme.markdown.inline import blank, comment_spans, scan_prose, wikilinks
+from reme.markdown.note import Block, Frontmatter, Heading, Link, Note, Problem, Span, Tag
 from reme.markdown.words import shown
 from reme.markdown.yaml12 import Text, unquoted
 
@@ -38,7 +37,6 @@ def parse(data: bytes) -> Note:
         data: The bytes of the file.
     """
     source, encoding, problems = _decoded(data)
-    ends = newlines(source)
     prose = bytearray(source)
     start = 3 if source.startswith(BOM) else 0
     frontmatter: Frontmatter | None = None
@@ -49,16 +47,16 @@ def parse(data: bytes) -> Note:
         frontmatter, texts, issues = read_frontmatter(source, span, content)
         problems += issues
         start = span.end
-        links = _text_links(source, prose, texts, ends)
+        links = _text_links(source, prose, texts)
         if "tags" in frontmatter.data:
-            line = line_at(ends, max(source.find(b"tags", content.start), content.start))
+            line = source.count(b"\n", 0, max(source.find(b"tags", content.start), content.start)) + 1
             tags = [Tag(name, line, "frontmatter") for name in tag_names(frontmatter.data["tags"])]
     outline = read_outline(source, start)
     blank(prose, outline.opaque)
     comments = comment_spans(prose, start)
     blank(prose, comments)
-    found_in = scan_prose(source, prose, start, outline, ends)
-    blocks, headings = _blocks(source, start, outline, comments, ends)
+    found_in = scan_prose(source, prose, start, outline)
+    blocks, headings = _blocks(source, start, outline, comments)
     return Note(
         source=source,
         encoding=encoding,
@@ -119,20 +117,22 @@ def _unreadable(message: str) -> tuple[bytes, str, list[Problem]]:
     return b"", "unknown", [Problem("encoding", message, 1)]
 
 
-def _text_links(source: bytes, prose: bytearray, texts: list[tuple[Text, Span]], ends: list[int]) -> list[Link]:
+def _text_links(source: bytes, prose: bytearray, texts: list[tuple[Text, Span]]) -> list[Link]:
     """The wikilinks of the frontmatter's strings; what these quote in backticks is no link."""
     links: list[Link] = []
+    line, counted = 1, 0
     for text, place in texts:
+        line += source.count(b"\n", counted, place.start)
+        counted = place.start
         blank(prose, [match.span() for match in _BACKTICKS.finditer(source, *place)])
-        found = wikilinks(source, prose, *place, ends, lambda _start, _end, key=text.key: key, "frontmatter")
+        found = wikilinks(source, prose, *place, line, lambda _start, _end, key=text.key: key, "frontmatter")
         links += [_unquoted(link, text.style) for link in found] if text.style in ("'", '"') else found
     return links
 
 
 def _unquoted(link: Link, style: str) -> Link:
     anchor, alias = link.anchor, link.alias
-    return replace(
-        link,
+    return link._replace(
         target=unquoted(link.target, style),
         anchor=anchor and unquoted(anchor, style),
         alias=alias and unquoted(alias, style),
@@ -140,39 +140,52 @@ def _unquoted(link: Link, style: str) -> Link:
 
 
 def _blocks(
-    source: bytes, start: int, outline: Outline, comments: list[tuple[int, int]], ends: list[int]
+    source: bytes, start: int, outline: Outline, comments: list[tuple[int, int]]
 ) -> tuple[tuple[Block, ...], tuple[Heading, ...]]:
     """Blocks in whole lines, what the parser passed over (link definitions) included."""
     blocks: list[Block] = []
-    by_start: dict[int, Block] = {}
-    size, reached = len(source), start
-    end: tuple[BlockKind, int, int] = ("rule", size, size)
-    for kind, first, last in (*outline.blocks, end):
-        begin = source.rfind(b"\n", reached, first) + 1 or reached
-        if begin > reached and not source[reached:begin].isspace():
-            passed_over = begin - len(source[reached:begin].lstrip(_WHITE))
-            passed_over = source.rfind(b"\n", reached, passed_over) + 1 or reached
-            blocks.append(_block(source, "paragraph", passed_over, begin, ends))
-        if first == size:
-            break
-        commented = (kind == "html" and source.startswith(b"<!--", first)) or (comments and _within(comments, first))
-        by_start[first] = block = _block(source, "comment" if commented else kind, begin, last, ends)
+    titled: dict[int, Block] = {}
+    line, counted, reached = 1, 0, start
+    for kind, first, last in outline.blocks:
+        begin = first if source[first - 1] == 0x0A else source.rfind(b"\n", reached, first) + 1 or reached
+        if begin > reached + 1 and not source[reached:begin].isspace():
+            blocks.append(_passed_over(source, reached, begin, line, counted))
+        stop = last - 1
+        if source[stop] != 0x0A or source[stop - 1] in _WHITE:
+            stop = _end_of_last_line(source, begin, last)
+        line += source.count(b"\n", counted, begin)
+        end_line = line + source.count(b"\n", begin, stop)
+        if (kind == "html" and source.startswith(b"<!--", first)) or (comments and _within(comments, first)):
+            kind = "comment"  # noqa: PLW2901
+        block = Block(kind, Span(begin, stop), line, end_line)
         blocks.append(block)
-        reached = last
+        if kind == "heading":
+            titled[first] = block
+        line, counted, reached = end_line, stop, last
+    if reached < len(source) and not source[reached:].isspace():
+        blocks.append(_passed_over(source, reached, len(source), line, counted))
     headings = tuple(
-        Heading(level, shown(text), by_start[first].span, by_start[first].line)
+        Heading(level, shown(text), block.span, block.line)
         for level, text, first in outline.headings
-        if by_start[first].kind == "heading"
+        if (block := titled.get(first))
     )
     return tuple(blocks), headings
 
 
-def _block(source: bytes, kind: BlockKind, begin: int, last: int, ends: list[int]) -> Block:
-    """The block from the start of its first line to the end of its last one that is not blank."""
-    stop = begin + len(source[begin:last].rstrip(_WHITE))
+def _passed_over(source: bytes, start: int, end: int, line: int, counted: int) -> Block:
+    begin = end - len(source[start:end].lstrip(_WHITE))
+    begin = source.rfind(b"\n", start, begin) + 1 or start
+    stop = _end_of_last_line(source, begin, end)
+    line += source.count(b"\n", counted, begin)
+    return Block("paragraph", Span(begin, stop), line, line + source.count(b"\n", begin, stop))
+
+
+def _end_of_last_line(source: bytes, start: int, end: int) -> int:
+    """The end of the last line between two offsets that is not blank, white space before its line ending included."""
+    stop = start + len(source[start:end].rstrip(_WHITE))
     while source[stop : stop + 1] in (b" ", b"\t"):
         stop += 1
-    return Block(kind, Span(begin, stop), bisect_left(ends, begin) + 1, bisect_left(ends, stop) + 1)
+    return stop
 
 
 def _within(spans: list[tuple[int, int]], offset: int) -> bool:

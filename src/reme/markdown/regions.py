@@ -9,7 +9,7 @@ from typing import Final
 
 from reme.errors import InvalidInput
 
-__all__ = ["region", "with_region", "without_regions"]
+__all__ = ["region", "with_region", "with_regions_of", "without_regions"]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _MARKER: Final = re.compile(
@@ -58,6 +58,19 @@ def with_region(data: bytes, name: str, content: bytes) -> bytes:
     )
     gap = b"" if not data or data.endswith((b"\n\n", b"\n\r\n")) else newline if data.endswith(b"\n") else newline * 2
     return data + gap + block
+
+
+def with_regions_of(data: bytes, other: bytes) -> bytes:
+    """The file with the content of its generated regions as it is in another file, where that has them too."""
+    if b"reme:begin" not in data:
+        return data
+    contents = {name: other[start:end] for _, start, end, _, name in _regions(other)}
+    pieces: list[bytes] = []
+    reached = 0
+    for _, start, end, _, name in _regions(data):
+        pieces += (data[reached:start], contents.get(name, data[start:end]))
+        reached = end
+    return b"".join((*pieces, data[reached:]))
 
 
 def without_regions(data: bytes) -> bytes:

@@ -15,7 +15,7 @@ from reme.markdown.parse import parse
 from reme.markdown.spans import splice
 from reme.markdown.yaml12 import Text
 
-__all__ = ["link_text", "retarget"]
+__all__ = ["is_wikilink", "link_text", "retarget"]
 
 _URL_SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/!$'*+,;=@~-._")
 _ENCODED_LETTER: Final = re.compile(rb"%[89A-Fa-f][0-9A-Fa-f]")
@@ -59,9 +59,14 @@ def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
     return result
 
 
+def is_wikilink(note: Note, link: Link) -> bool:
+    """Whether a link is written in double square brackets, as ``[[x]]`` or ``![[x]]``."""
+    return link.kind != "markdown" and note.source[link.span.end - 1] == 0x5D
+
+
 def link_text(note: Note, link: Link, target: str) -> str:
     """How a target is spelled in a link of the body: as it is, or percent-encoded as far as a URL needs it."""
-    if note.source[link.span.start : link.span.end].startswith((b"[[", b"![[")):
+    if is_wikilink(note, link):
         return target
     start, end = link.target_span
     if note.source[link.span.start : start].rstrip().endswith(b"<"):

@@ -5,8 +5,11 @@ Owns the translation only: what is acceptable is decided by the catalogue, as on
 
 import base64
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -19,6 +22,7 @@ from reme.catalog import Catalog, Operation, Parameter, as_json
 from reme.config import Settings
 from reme.errors import ConfigError, InvalidInput, NotFound, Unavailable
 from reme.faces.cli.invocation import Invocation, common_options
+from reme.tools import LocalFile, value_of_word
 
 __all__ = ["catalog", "command_for"]
 
@@ -30,8 +34,6 @@ _FROM_STDIN: Final = frozenset({"content"})
 """Names of parameters that are read from standard input where they are given as ``-``."""
 _FROM_FILE: Final = frozenset({"messages"})
 """Names of parameters for which a file is given instead, or ``-`` for standard input."""
-_FROM_BYTES: Final = frozenset({"data"})
-"""The same, of those that carry bytes in base64; ``name`` is then the file's, unless given."""
 
 
 @cache
@@ -75,7 +77,7 @@ def _argument(parameter: Parameter, *, is_last: bool) -> click.Parameter:
         [parameter.name],
         required=parameter.required,
         nargs=-1 if parameter.is_list and is_last else 1,
-        type=click.Path(allow_dash=True) if parameter.name in _FROM_FILE | _FROM_BYTES else str,
+        type=click.Path(allow_dash=True) if parameter.name in _FROM_FILE or parameter.takes_bytes else str,
         shell_complete=_completer(parameter),
     )
 
@@ -96,8 +98,10 @@ def _option(parameter: Parameter) -> click.Parameter:
 
 def _help(parameter: Parameter) -> str:
     text = parameter.description.rstrip(".")
-    if parameter.name in _FROM_BYTES:
+    if parameter.takes_bytes:
         text = "The file to read, or - for standard input"
+    if parameter.takes_any_value:
+        text = "The new value, as in YAML: 3, true, null, [a, b], {a: b}; what is in quotes is a text, as all else is"
     if parameter.name in _FROM_FILE:
         text += "; give the file's name, or - for standard input"
     if parameter.name in _FROM_STDIN:
@@ -149,8 +153,9 @@ def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str)
 def _runner(operation: Operation) -> Callable[..., None]:
     @click.pass_obj
     def run(invocation: Invocation, /, **values: Any) -> None:
-        arguments = _given(operation, values)
-        with open_vault(invocation.root()) as app:
+        with ExitStack() as opened:
+            arguments = _given(operation, values, opened)
+            app = opened.enter_context(open_vault(invocation.root()))
             try:
                 result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
             finally:
@@ -158,8 +163,8 @@ def _runner(operation: Operation) -> Callable[..., None]:
                     invocation.output.notice(notice)
         if invocation.output.as_json:
             invocation.output.document(as_json(result))
-        elif operation.content is not None and not sys.stdout.isatty():
-            click.echo(base64.b64decode(operation.content(result).data), nl=False)
+        elif operation.content and not sys.stdout.isatty() and (content := operation.content(result)):
+            click.echo(base64.b64decode(content.data), nl=False)
         else:
             invocation.output.text(operation.text(result))
         if operation.findings is not None and operation.findings(result):
@@ -168,8 +173,12 @@ def _runner(operation: Operation) -> Callable[..., None]:
     return run
 
 
-def _given(operation: Operation, values: dict[str, Any]) -> dict[str, object]:
-    """What was really given, with what is to be read from standard input or a file read."""
+def _given(operation: Operation, values: dict[str, Any], opened: ExitStack) -> dict[str, object]:
+    """What was really given, with what is to be read from standard input or a file read.
+
+    Where bytes are taken, only the file that has them is named, which for standard input is a temporary one; ``name``
+    is then the file's, unless given.
+    """
     given: dict[str, object] = {}
     for parameter in operation.parameters:
         value: Any = values.get(parameter.name)
@@ -179,12 +188,16 @@ def _given(operation: Operation, values: dict[str, Any]) -> dict[str, object]:
             if value.lstrip()[:1] in ("[", "{"):
                 raise InvalidInput(f"{parameter.name} takes a file's name", hint="Pipe the text in and give -")
             value = _decoded(_read_file(value), value)
-        elif parameter.name in _FROM_BYTES:
+        elif parameter.takes_bytes:
             if value != "-" and not values.get("name"):
                 values["name"] = Path(value).name
-            value = base64.b64encode(_read_file(value)).decode()
+            value = _spooled(opened) if value == "-" else LocalFile(Path(value))
+        elif parameter.is_local:
+            value = LocalFile(Path(value))
         elif parameter.name in _FROM_STDIN and value == "-":
             value = _decoded(_read_file(value), "standard input")
+        elif parameter.takes_any_value:
+            value = value_of_word(value)
         elif isinstance(value, tuple):
             value = list(cast("tuple[str, ...]", value))
         given[parameter.name] = value
@@ -200,6 +213,13 @@ def _read_file(name: str) -> bytes:
         raise NotFound(f"there is no file {name}", details={"path": name}) from None
     except OSError as error:
         raise Unavailable(f"{name} cannot be read: {error.strerror}", details={"path": name}) from error
+
+
+def _spooled(opened: ExitStack) -> LocalFile:
+    place = Path(opened.enter_context(tempfile.TemporaryDirectory())) / "stdin"
+    with place.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
+    return LocalFile(place, "standard input")
 
 
 def _decoded(data: bytes, name: str) -> str:
