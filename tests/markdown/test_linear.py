@@ -1,6 +1,6 @@
 """Reading takes time in proportion to the size, whatever is in a file.
 
-Held against one another are two CPU times of one run, the best of a few tries each: of a file, and of one eight times
+Held against one another are two CPU times of one run, again where the machine was busy: of a file, and of one eight times
 as long, which takes eight times the time where the reading is linear and sixty-four times where it is quadratic.
 """
 
@@ -13,6 +13,7 @@ from reme.markdown import chunk, fingerprint, parse
 
 TEN_MEGABYTES = 10_000_000
 MEASURABLE_S = 0.01
+TRIES = 4
 KINDS: dict[str, Callable[[int], bytes]] = {
     "opening brackets": lambda n: b"[" * n,
     "opening wikilinks": lambda n: b"[[" * n,
@@ -62,10 +63,10 @@ def cost(data: bytes) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_eight_times_as_much_does_not_take_more_than_twenty_four_times_as_long(kind: str) -> None:
-    size = 2_500
-    while (single := cost(KINDS[kind](size))) < MEASURABLE_S and size < 160_000:
+    make, size = KINDS[kind], 2_500
+    while cost(make(size)) < MEASURABLE_S and size < 160_000:
         size *= 2
-    assert cost(KINDS[kind](8 * size)) < 24 * max(single, MEASURABLE_S)
+    assert any(cost(make(8 * size)) < 24 * max(cost(make(size)), MEASURABLE_S) for _ in range(TRIES))
 
 
 @pytest.mark.slow

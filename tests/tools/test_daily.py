@@ -62,6 +62,15 @@ def test_an_event_and_its_day(house: House) -> None:
     assert house.text("daily/2026-05-15.md") == "".join(x for x in INDEX.splitlines(True) if "lunch" not in x)
 
 
+def test_runs_that_changed_one_index_are_undone_newest_first(house: House) -> None:
+    first = daily_create(house.ask(), "茶", "green")
+    away = move(house.ask(), first.path, "new/茶.md")
+    second = daily_create(house.ask(), "Lunch")
+    for run in (second.run, away.run, first.run):
+        undo(house.ask(), run)
+    assert house.tree() == {}
+
+
 def test_an_undo_makes_the_index_anew_and_does_not_restore_it(house: House) -> None:
     first = daily_create(house.ask(), "茶", "green").run
     second = daily_create(house.ask(), "Lunch").run

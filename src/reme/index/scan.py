@@ -20,7 +20,7 @@ from reme.vault import Stat, Vault
 
 __all__ = ["Refreshed", "rebuild", "refresh", "refresh_paths"]
 
-_BATCH_FILES: Final = 1_000
+_BATCH_FILES: Final = 2_000
 _BATCH_BYTES: Final = 32_000_000
 
 

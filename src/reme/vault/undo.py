@@ -225,10 +225,18 @@ class _View:
             if theirs is None and without_regions(base) != base and without_regions(ours) != ours:
                 return ours  # created, and generated anew since: whether it is still wanted is for its maker to say
             merged = merge(with_regions_of(base, ours), ours, with_regions_of(theirs or b"", ours))
+        if merged is None and _differ_in_regions_only(base, ours, theirs):
+            return theirs
         if merged is None:
             self.clashes.append(path)
             return ours
         return None if theirs is None and not merged else merged
+
+
+def _differ_in_regions_only(*contents: bytes | None) -> bool:
+    """Whether a file was only ever generated, or not there: its maker brings it up to date."""
+    there = [content for content in contents if content is not None]
+    return any(without_regions(content) != content for content in there) and len(set(map(without_regions, there))) == 1
 
 
 def _without(content: Content, offset: int, data: bytes) -> Content | None:

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, NamedTuple
 
 import apsw
@@ -28,7 +29,7 @@ _MOST_CHUNKS: Final = 1 << 16
 _MASK: Final = (1 << COUNT_BITS) - 1
 _BYTES: Final = 4
 _SMALLEST_TIER: Final = 64
-_FAN: Final = 8
+_FAN: Final = 16
 _MOST_DEAD: Final = 0.25
 _KEYS: Final = "q"
 _NUMBERS: Final = "I"
@@ -224,7 +225,7 @@ class SegmentWriter:
         self._id = 0
         self._keys: array[int] = array(_KEYS)
         self._lengths: array[int] = array(_NUMBERS)
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        self._places: defaultdict[str, array[int]] = defaultdict(partial(array, _NUMBERS))
 
     def add(self, file: int, position: int, chunks: Sequence[ChunkEntry]) -> list[Placed]:
         """Take chunks of a file, the first at this position, and return where they will stand: rows of ``placed``."""
@@ -262,10 +263,10 @@ def _store(
     number: int,
     keys: "array[int]",
     lengths: "array[int]",
-    places: Mapping[str, Sequence[int]],
+    places: Mapping[str, "array[int]"],
 ) -> None:
     run(db, "INSERT OR REPLACE INTO segments VALUES (?,?,?)", (number, keys.tobytes(), lengths.tobytes()))
-    found = [(number, term, array(_NUMBERS, places[term]).tobytes()) for term in sorted(places)]
+    found = [(number, term, places[term].tobytes()) for term in sorted(places)]
     run_many(db, "INSERT INTO postings VALUES (?,?,?)", found)
 
 
@@ -315,23 +316,24 @@ def _merge(db: apsw.Connection, numbers: Sequence[int]) -> None:
     dead = _dead(db)
     keys: array[int] = array(_KEYS)
     lengths: array[int] = array(_NUMBERS)
-    places: dict[str, list[int]] = {}
+    places: defaultdict[str, array[int]] = defaultdict(partial(array, _NUMBERS))
     for number in numbers:
         segment = _load(db, number)._replace(dead=dead.get(number, _NONE))
+        shift = len(keys) << COUNT_BITS
         moved: list[int] = []
         for ordinal, (key, length) in enumerate(zip(segment.keys, segment.lengths, strict=True)):
-            moved.append(len(keys))
+            moved.append(len(keys) << COUNT_BITS)
             if ordinal not in segment.dead:
                 keys.append(key)
                 lengths.append(length)
         for term, blob in rows(db, "SELECT term, places FROM postings WHERE segment = ?", (number,)):
-            living = [
-                moved[place >> COUNT_BITS] << COUNT_BITS | place & _MASK
-                for place in array(_NUMBERS, blob)
-                if place >> COUNT_BITS not in segment.dead
-            ]
-            if living:
-                places.setdefault(term, []).extend(living)
+            found = array(_NUMBERS, blob)
+            if not segment.dead:
+                places[term].extend([shift + place for place in found])
+            elif living := [
+                moved[place >> COUNT_BITS] | place & _MASK for place in found if place >> COUNT_BITS not in segment.dead
+            ]:
+                places[term].extend(living)
         for table, column in (("postings", "segment"), ("dead", "segment"), ("placed", "segment"), ("segments", "id")):
             run(db, f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608  (constants only)
     if keys:
