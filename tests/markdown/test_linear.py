@@ -1,7 +1,7 @@
 """Reading takes time in proportion to the size, whatever is in a file.
 
-Held against one another are two CPU times of one run, again where the machine was busy: of a file, and of one eight times
-as long, which takes eight times the time where the reading is linear and sixty-four times where it is quadratic.
+Held against one another are two CPU times of one run, again where the machine was busy: of a file, and of one eight
+times as long, which takes eight times the time where the reading is linear and sixty-four times where it is quadratic.
 """
 
 import time

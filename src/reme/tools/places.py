@@ -114,7 +114,7 @@ def folder_target(workspace: Workspace, source: VaultPath, raw: str) -> VaultPat
     if vault.is_folder(path) and not renamed and path != source:
         path = join(path, basename(source))
     if _is_below(path, source):
-        raise InvalidInput(f"{source} cannot be moved into itself", details={"source": source, "target": path})
+        raise InvalidInput(f"the folder {source} cannot go into itself", details={"source": source, "target": path})
     if (vault.is_folder(path) or vault.exists(path)) and not renamed:
         raise _taken(path)
     return path
