@@ -6,7 +6,7 @@ LoCoMo and the rest from MemoryBank in both languages. The data is read from ``.
 the sample holds sentences of it and is not ours to ship.
 
     python evals/junk.py [--size 200] [--seed 1] [--people 4] [--out FILE]
-    python evals/junk.py --judged junk_reader1.jsonl [--judged …]
+    python evals/junk.py --judged junk_reader1.jsonl [--judged …] [--out SAMPLE]
 
 Writes a JSON line a statement: ``id``, ``from``, ``layer``, ``note`` (its title), ``statement``, ``speaker``, and for
 context ``message`` (what it was said in) and ``before`` (what was said before). Readers answer with a line for each:
