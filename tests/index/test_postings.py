@@ -113,6 +113,20 @@ def test_segments_stay_few(place: Place) -> None:
     assert len(holding(place.index, "alpha")) == 100
 
 
+def test_a_store_that_is_made_anew_is_not_taken_for_the_one_before(place: Place) -> None:
+    place.write("a.md", "alpha\n")
+    place.refresh()
+    assert len(holding(place.index, "alpha")) == 1
+    for ending in ("", "-wal", "-shm"):
+        place.store.with_name(place.store.name + ending).unlink(missing_ok=True)
+    place.write("b.md", "beta 绿茶\n")
+    place.write("c.md", "gamma 绿茶\n")
+    place.refresh()
+    (key,) = holding(place.index, "gamma")
+    assert [chunk.text.strip() for chunk in place.index.chunks([key]).values()] == ["gamma 绿茶"]
+    assert len(place.index.chunks(holding(place.index, "绿茶"))) == 2
+
+
 def test_a_filter_leaves_the_best_of_what_it_wants(place: Place) -> None:
     for i in range(60):
         place.write(f"work/n{i}.md", "zebra " * 3)

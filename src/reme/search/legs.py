@@ -4,7 +4,7 @@ Owns the choice of candidates and the honesty about a leg that is missing: the o
 """
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from reme.index import ChunkKey, ChunkPlace, Filter, Index, KeywordStatistics, Matches
@@ -68,7 +68,8 @@ def find(
     nearest = index.nearest(asked, wanted, most) if asked is not None else []
     keys = list(dict.fromkeys((*by_words, *nearest)))
     chunks = [chunk for chunk in index.around(keys, len(settings.near)) if _in_time(chunk, wanted)]
-    relevance = _relevance(index, matches, weights.keys() - looked_for, weights, chunks, settings)
+    further = {term: weights[term] for term in terms if statistics.frequencies[term] and term not in looked_for}
+    relevance = _relevance(index, matches, further, chunks, settings)
     keyword = coverages(relevance, sum(weights.values()), chunks, _named_speakers(chunks, query), settings)
     cosines = index.cosines(asked, [chunk.key for chunk in chunks]) if asked is not None else {}
     vector = _likenesses(chunks, cosines, embedder, settings)
@@ -174,16 +175,15 @@ def _matches(
 def _relevance(
     index: Index,
     matches: Matches,
-    remaining: Set[str],
-    weights: Mapping[str, float],
+    further: Mapping[str, float],
     chunks: Sequence[ChunkPlace],
     settings: SearchSettings,
 ) -> list[float]:
-    """BM25 of each chunk by all terms: by those that were looked for, and by those that remain."""
+    """BM25 of each chunk by all terms: by those that were looked for, and by the further ones that occur."""
     known = matches.scores
-    if not remaining:
+    if not further:
         return [known.get(chunk.key, 0.0) for chunk in chunks]
-    rest = index.relevance({term: weights[term] for term in remaining}, settings.bm25, [chunk.key for chunk in chunks])
+    rest = index.relevance(further, settings.bm25, [chunk.key for chunk in chunks])
     return [known.get(chunk.key, 0.0) + rest.get(chunk.key, 0.0) for chunk in chunks]
 
 

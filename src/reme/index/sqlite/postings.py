@@ -52,23 +52,29 @@ class _Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """The segments in one state of the index."""
+    """The segments in one state of the index.
 
-    position: int
+    Attributes:
+        store: Names the tables that they are in, which are made anew now and then, and count from the beginning then.
+        position: The state.
+    """
+
+    store: str = ""
+    position: int = -1
     mean_length: float = 0.0
     all: tuple[_Segment, ...] = ()
     _impacts: dict[Bm25, "_Impacts"] = field(default_factory=dict[Bm25, "_Impacts"])
 
     @staticmethod
-    def read(db: apsw.Connection, position: int, mean_length: float, before: "Segments") -> "Segments":
+    def read(db: apsw.Connection, store: str, position: int, mean_length: float, before: "Segments") -> "Segments":
         """The segments as they are now; what ``before`` holds already is not read again."""
         dead = _dead(db)
-        known = {segment.id: segment for segment in before.all}
+        known = {segment.id: segment for segment in before.all} if before.store == store else {}
         found: list[_Segment] = []
         for (number,) in rows(db, "SELECT id FROM segments ORDER BY id"):
             segment = known.get(number) or _load(db, number)
             found.append(segment._replace(dead=dead.get(number, _NONE)))
-        return Segments(position, mean_length, tuple(found))
+        return Segments(store, position, mean_length, tuple(found))
 
     def impacts(self, bm25: Bm25) -> "_Impacts":
         """What terms add, remembered for as long as this state is the present one."""
@@ -181,7 +187,7 @@ def _ordinals(db: apsw.Connection, keys: Iterable[ChunkKey]) -> dict[int, list[i
 
 def living(db: apsw.Connection) -> Iterator[tuple[str, ChunkKey, int, int]]:
     """Every posting: term, chunk, packed counts, the chunk's length."""
-    for segment in Segments.read(db, -1, 0.0, Segments(-1)).all:
+    for segment in Segments.read(db, "", -1, 0.0, Segments()).all:
         for term, blob in rows(db, "SELECT term, places FROM postings WHERE segment = ?", (segment.id,)):
             for ordinal, counts in zip(*_unpacked(blob), strict=True):
                 if ordinal not in segment.dead:
@@ -271,7 +277,7 @@ def _store(
 
 
 def _new_id(db: apsw.Connection) -> int:
-    """A number that no segment ever had: readers keep what they have read by it."""
+    """A number that no segment of this store ever had: readers keep what they have read by it."""
     run(db, "UPDATE meta SET value = value + 1 WHERE key = 'segments'")
     return rows(db, "SELECT value FROM meta WHERE key = 'segments'")[0][0]
 

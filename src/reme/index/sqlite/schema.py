@@ -14,7 +14,7 @@ from reme.vault import Layout
 
 __all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "VERSION", "identity"]
 
-VERSION: Final = 5
+VERSION: Final = 6
 CHUNK_BITS: Final = 24
 
 SCHEMA: Final = """
@@ -61,6 +61,7 @@ CREATE TABLE problems(file INTEGER NOT NULL, rule TEXT NOT NULL, message TEXT NO
 CREATE INDEX problems_file ON problems(file);
 CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
 INSERT INTO meta VALUES ('position', 0), ('segments', 0), ('chunks', 0), ('length', 0), ('unsettled', 0);
+INSERT INTO meta VALUES ('store', hex(randomblob(8)));
 """
 
 VECTORS: Final = """

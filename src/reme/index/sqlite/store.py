@@ -69,8 +69,8 @@ class SqliteIndex:
         self._identity = identity(layout, settings)
         self._tokenizer = Tokenizer()
         self._tokenizing = threading.Lock()
-        self._known: tuple[int, dict[str, int]] = (-1, {})
-        self._segments = Segments(-1)
+        self._known: tuple[Segments | None, dict[str, int]] = (None, {})
+        self._segments = Segments()
         self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
@@ -104,7 +104,7 @@ class SqliteIndex:
         """Make the tables anew; positions go on from where they were, so that nothing old passes for current."""
         reached: list[Row] = []
         if rows(db, "SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
-            reached = rows(db, "SELECT value + 1, key FROM meta WHERE key IN ('position', 'segments')")
+            reached = rows(db, "SELECT value + 1, key FROM meta WHERE key = 'position'")
         for table in DROP:
             run(db, f"DROP TABLE IF EXISTS {table}")
         run(db, SCHEMA)
@@ -259,8 +259,8 @@ class SqliteIndex:
         """How common the terms are."""
         with self._connections.reading() as db:
             segments = self._current(db)
-            if self._known[0] != segments.position:
-                self._known = (segments.position, {})
+            if self._known[0] is not segments:
+                self._known = (segments, {})
             known = self._known[1]
             wanted = list(terms)
             known.update(segments.frequencies(db, (term for term in wanted if term not in known)))
@@ -284,12 +284,12 @@ class SqliteIndex:
 
     def _current(self, db: apsw.Connection) -> Segments:
         """The segments in the state that this reader sees."""
-        position = self._meta(db, "position")
+        found: dict[str, Any] = dict(rows(db, "SELECT key, value FROM meta"))
         segments = self._segments
-        if segments.position != position:
-            chunks = self._meta(db, "chunks")
-            mean_length = self._meta(db, "length") / chunks if chunks else 0.0
-            segments = self._segments = Segments.read(db, position, mean_length, segments)
+        if (segments.store, segments.position) != (found["store"], found["position"]):
+            mean_length = found["length"] / found["chunks"] if found["chunks"] else 0.0
+            segments = Segments.read(db, found["store"], found["position"], mean_length, segments)
+            self._segments = segments
         return segments
 
     def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
