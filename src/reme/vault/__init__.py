@@ -19,7 +19,7 @@ from reme.vault.changeset import (
     Split,
     Unchanged,
 )
-from reme.vault.commit import check, commit, locked
+from reme.vault.commit import check, commit, finish_interrupted, locked
 from reme.vault.content import Content, ContentChanged, Large, content_at, pieces_of, revision_of_content
 from reme.vault.files import STATE_FOLDER, TEXT_SUFFIXES, File, Scan, Stat, Vault
 from reme.vault.journal import Record, Retention
@@ -61,6 +61,7 @@ __all__ = [
     "commit",
     "content_at",
     "diff",
+    "finish_interrupted",
     "history",
     "locked",
     "pieces_of",

@@ -36,7 +36,7 @@ from reme.vault.laws import check_laws, check_retarget, check_split
 from reme.vault.merge import merge
 from reme.vault.policy import check_policy
 
-__all__ = ["check", "commit", "locked"]
+__all__ = ["check", "commit", "finish_interrupted", "locked"]
 
 
 @contextmanager
@@ -55,6 +55,29 @@ def locked(vault: Vault) -> Generator[None]:
         if lock.depth == 1:
             _recover(vault)
         yield
+
+
+def finish_interrupted(vault: Vault, *, wait: bool = False) -> None:
+    """Finish what a crash has left half done, so that readers do not see it so.
+
+    Args:
+        vault: The vault.
+        wait: Whether to wait for a writer that is at work: it may be about to crash.
+
+    Raises:
+        Unavailable: If it cannot be finished now.
+    """
+    if not vault.journal.is_pending:
+        return
+    if wait:
+        with locked(vault):
+            return
+    try:
+        with vault.lock.at_once() as held:
+            if held and vault.lock.depth == 1:
+                _recover(vault)
+    except OSError as error:
+        raise unwritable(error, "a change that was interrupted") from error
 
 
 def commit(vault: Vault, change_set: ChangeSet) -> Outcome:
@@ -316,8 +339,13 @@ def _recover(vault: Vault) -> None:
         found = recover(vault)
     except OSError as error:
         raise unwritable(error, "a change that was interrupted") from error
-    if found is not None and (found[1].left or found[1].conflict_copies):
-        _record_in_ledger(vault, found[0], "recovery", found[1])
+    if found is None:
+        return
+    entry, carried = found
+    left = f", but not where it has been written since: {', '.join(carried.left)}" if carried.left else ""
+    vault.notices.append(f"a change that was interrupted ({entry.record.reason}) has been finished{left}")
+    if carried.left or carried.conflict_copies:
+        _record_in_ledger(vault, entry, "recovery", carried)
 
 
 def _record_in_ledger(vault: Vault, entry: Entry, kind: str, carried: Carried) -> None:

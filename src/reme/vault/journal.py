@@ -183,6 +183,11 @@ class Journal:
         (self._folder / _UNSYNCED).unlink(missing_ok=True)
         (self._folder / _PENDING).unlink(missing_ok=True)
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether there is a pending entry: somebody is carrying it out, or a crash left it."""
+        return (self._folder / _PENDING).exists()
+
     def pending(self) -> Entry | None:
         """The entry that a crash left, or None.
 

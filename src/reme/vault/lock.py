@@ -7,6 +7,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -45,17 +47,21 @@ class FileLock:
         return self._depth
 
     def __enter__(self) -> "FileLock":
-        deadline = time.monotonic() + self._timeout
-        if not self._threads.acquire(timeout=self._timeout):
-            raise self._busy()
-        try:
-            if self._depth == 0:
-                self._wait(deadline)
-        except BaseException:
-            self._threads.release()
-            raise
-        self._depth += 1
+        self._enter(self._timeout)
         return self
+
+    @contextmanager
+    def at_once(self) -> Generator[bool]:
+        """Hold the lock if nobody else does, without waiting; gives whether it is held."""
+        with ExitStack() as stack:
+            try:
+                self._enter(0.0)
+            except Unavailable:
+                held = False
+            else:
+                held = True
+                stack.push(self.__exit__)
+            yield held
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -70,6 +76,18 @@ class FileLock:
         for descriptor in self._descriptors or ():
             os.close(descriptor)
         self._descriptors = None
+
+    def _enter(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        if not self._threads.acquire(timeout=timeout):
+            raise self._busy()
+        try:
+            if self._depth == 0:
+                self._wait(deadline)
+        except BaseException:
+            self._threads.release()
+            raise
+        self._depth += 1
 
     def _wait(self, deadline: float) -> None:
         if self._descriptors is None:
