@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reme.index import Filter, Index, open_index
 from reme.index.counts import tally
-from reme.index.rows import ChunkEntry, Entry, Stamp
+from reme.index.rows import ChunkEntry, Entry, Found, Stamp
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault import Layout
@@ -137,8 +138,8 @@ def _entry(number: int, chance: random.Random, words: list[str]) -> Entry:
                 trail=(),
                 hash=f"{number * _PER_FILE + place:032x}",
                 text=" ".join(said),
-                length=len(said),
-                terms=tally((), (), (), said),
+                words=" ".join(said).encode(),
+                found=partial(Found, len(said), tally((), (), (), said)),
             )
             for place, said in enumerate(pieces)
         ),

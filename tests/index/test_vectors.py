@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from reme.errors import Unavailable
-from reme.index import ANY, ChunkKey, Filter, embed, open_index, rebuild
+from reme.index import ANY, ChunkKey, Filter, IndexSettings, embed, large, open_index, rebuild
 from reme.testing import SyntheticEmbedder
 from reme.vault import Layout
-from tests.index.place import Place
+from tests.index.place import Place, letters
 
 np = pytest.importorskip("numpy")
 
@@ -242,3 +242,82 @@ def test_another_process_that_makes_the_vectors_anew_is_noticed(place: Place, em
     elsewhere.close()
     assert nearest(place, other, "note 3", limit=1) == ["n3.md"]
     assert nearest(place, SyntheticEmbedder(), "note 3", limit=1) == ["n4.md"]
+
+
+TURNS = (
+    '{"role": "user", "text": "Which island did you sail to?"}',
+    '{"role": "assistant", "text": "Sardinia."}',
+    '{"role": "user", "text": "你们坐船去了哪个岛?"}',
+    '{"role": "assistant", "text": "撒丁岛。"}',
+)
+
+
+def test_a_turn_is_found_by_what_the_turn_before_it_asks(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("d.jsonl", "\n".join(TURNS))
+    place.write("alone.md", "assistant\n" + TURNS[1])
+    place.refresh()
+    assert embed(place.index, embedder).done == 5
+    keys = sorted(place.index.nearest(asked(embedder, "anything"), Filter(paths=("d.jsonl",)), 9))
+    assert place.index.nearest(asked(embedder, "which island did you sail to"), ANY, 2) == keys[:2]
+    assert place.index.nearest(asked(embedder, "你们坐船去了哪个岛"), ANY, 2) == keys[2:]
+    for i, turn in enumerate(TURNS):
+        own = f"{'user' if i % 2 == 0 else 'assistant'}\n{turn}"
+        texts = [own, f"{TURNS[i - 1]}\n{own}"] if i else [own]
+        for query in ("sail island", "坐船 哪个岛", "Sardinia"):
+            exact = float((embedder.embed(texts) @ embedder.embed([query], query=True)[0]).mean())
+            assert place.index.cosines(asked(embedder, query), keys)[keys[i]] == pytest.approx(exact, abs=2e-3)
+
+
+@pytest.mark.parametrize(("turn", "other"), [(0, "Which island do you like?"), (2, "你们喜欢哪个岛?")])
+def test_a_turn_after_another_turn_is_embedded_anew(
+    place: Place, embedder: SyntheticEmbedder, turn: int, other: str
+) -> None:
+    place.write("d.jsonl", "\n".join(TURNS))
+    place.refresh()
+    embed(place.index, embedder)
+    embedder.texts.clear()
+    changed = [*TURNS]
+    changed[turn] = f'{{"role": "user", "text": "{other}"}}'
+    place.write("d.jsonl", "\n".join(changed))
+    place.refresh()
+    assert embed(place.index, embedder).pending == 0
+    again = [text for text in embedder.texts if TURNS[turn + 1] in text]
+    assert len(embedder.texts) == (4 if turn else 3)
+    assert again[-1] == f"{changed[turn]}\nassistant\n{TURNS[turn + 1]}"
+    embedder.texts.clear()
+    place.write("d.jsonl", "\n".join(TURNS))
+    place.refresh()
+    assert embed(place.index, embedder).pending == 0
+    assert embedder.texts == []
+
+
+def test_lines_without_a_speaker_stand_each_for_itself(place: Place, embedder: SyntheticEmbedder) -> None:
+    place.write("d.jsonl", '{"text": "one"}\n{"text": "two"}\n{"role": "user", "text": "three"}')
+    place.refresh()
+    embed(place.index, embedder)
+    assert sorted(embedder.texts) == ['user\n{"role": "user", "text": "three"}', '{"text": "one"}', '{"text": "two"}']
+
+
+def test_the_end_of_a_long_turn_is_what_the_next_one_answers(place: Place, embedder: SyntheticEmbedder) -> None:
+    long = '{"role": "user", "text": "' + "early " * 150 + "late " * 100 + '"}'
+    place.write("d.jsonl", f"{long}\n{TURNS[1]}")
+    place.refresh()
+    embed(place.index, embedder)
+    (both,) = (text for text in embedder.texts if text.endswith(TURNS[1]) and "late" in text)
+    assert "early" not in both
+    assert len(both) < 600
+
+
+def test_a_dialogue_that_is_read_in_parts_has_the_same_vectors(
+    place: Place, embedder: SyntheticEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("d.jsonl", "\n".join(f'{{"role": "user", "text": "第{i}行 {letters(i)}"}}' for i in range(100)))
+    place.refresh()
+    assert embed(place.index, embedder).done == 100
+    embedder.texts.clear()
+    monkeypatch.setattr(large.windows, "__defaults__", (1000,))
+    place.index.close()
+    place.index = open_index(place.store, Layout(), IndexSettings(max_bytes=2000))
+    place.refresh()
+    done = embed(place.index, embedder)
+    assert (place.index.status().embedded, done.pending, embedder.texts) == (100, 0, [])

@@ -68,7 +68,7 @@ def take_texts(
     waiting = index.waiting_documents(made_by)
     if not waiting or not made_by:
         return Extracted(pending=len(waiting))
-    projector = Projector(index.layout, index.settings)
+    projector = Projector(index.layout, index.settings, index.tokenizer)
     done = failed = 0
     problem = ""
     with Extractor(timeout) as extractor:

@@ -6,6 +6,7 @@ batch is kept when it is done, and what is known by its text is never embedded a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Any, Protocol
 
 from reme.errors import InvalidInput, Unavailable
@@ -83,7 +84,7 @@ def embed(
             break
         texts = index.to_embed(waiting[start : start + batch])
         tried += len(waiting[start : start + batch])
-        wanted = {text.hash: text.text for text in texts if not text.known}
+        wanted = {text.hash: text.texts for text in texts if not text.known}
         try:
             vectors, trouble, answers = *_vectors(embedder, wanted), True
         except Unavailable as error:
@@ -103,7 +104,7 @@ def _given(text: Unembedded, vectors: dict[str, bytes]) -> tuple[ChunkKey, str, 
     return text.key, text.hash, None if text.known else vectors[text.hash]
 
 
-def _vectors(embedder: TextEmbedder, texts: dict[str, str]) -> tuple[dict[str, bytes], str]:
+def _vectors(embedder: TextEmbedder, texts: dict[str, tuple[str, ...]]) -> tuple[dict[str, bytes], str]:
     """The vectors by hash, without those that failed, and the last failure.
 
     Raises:
@@ -120,17 +121,19 @@ def _vectors(embedder: TextEmbedder, texts: dict[str, str]) -> tuple[dict[str, b
     if len(texts) == 1:
         return {}, problem
     vectors: dict[str, bytes] = {}
-    for digest, text in texts.items():
-        one, trouble = _vectors(embedder, {digest: text})
+    for digest, some in texts.items():
+        one, trouble = _vectors(embedder, {digest: some})
         vectors |= one
         problem = trouble or problem
     return vectors, problem
 
 
-def _rows(embedder: TextEmbedder, texts: list[str]) -> list[bytes]:
+def _rows(embedder: TextEmbedder, texts: list[tuple[str, ...]]) -> list[bytes]:
+    """The mean of the vectors of some texts each: its cosines are the means of theirs, so it is not made longer."""
     import numpy as np
 
-    made = np.ascontiguousarray(embedder.embed(texts), dtype=np.float32)
-    if made.shape != (len(texts), embedder.dim) or not np.isfinite(made).all():
+    ends = list(accumulate(map(len, texts)))
+    made = np.ascontiguousarray(embedder.embed(list(chain.from_iterable(texts))), dtype=np.float32)
+    if made.shape != (ends[-1], embedder.dim) or not np.isfinite(made).all():
         raise InvalidInput(f"the embedder {embedder.name} gave no {embedder.dim} numbers for each text")
-    return [row.tobytes() for row in made]
+    return [made[end - len(some) : end].mean(axis=0).tobytes() for end, some in zip(ends, texts, strict=True)]

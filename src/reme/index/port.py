@@ -33,6 +33,7 @@ from reme.index.rows import (
     Unembedded,
     WaitingDocument,
 )
+from reme.index.tokens import Tokenizer
 from reme.markdown import Names
 from reme.paths import VaultPath
 from reme.revision import Revision
@@ -85,6 +86,8 @@ class Index(Protocol):
 
     layout: Layout
     settings: IndexSettings
+    tokenizer: Tokenizer
+    """For what is written: only to be used while writing, since it cannot be shared."""
 
     @property
     def names(self) -> Names:
@@ -261,8 +264,8 @@ class Index(Protocol):
         """Give chunks their vectors, which are kept by the hash of what they are of.
 
         Args:
-            vectors: Chunk, hash, and float32 numbers of unit length, as many as ``use_model`` has said; None for a
-                vector that is known already. A chunk that is gone, or of another hash by now, is passed over.
+            vectors: Chunk, hash, and float32 numbers of at most unit length, as many as ``use_model`` has said; None
+                for a vector that is known already. A chunk that is gone, or of another hash by now, is passed over.
         """
         ...
 

@@ -10,14 +10,16 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any, Final, cast
 
 from reme.index.counts import tally
 from reme.index.extract import ENDINGS, converter
 from reme.index.large import transcoded, windows
 from reme.index.pieces import Piece, Size, iso_date, markup_title, pieces_of
-from reme.index.rows import ChunkEntry, Entry, Format, IndexSettings, LinkEntry, Stamp, Taken
-from reme.index.tokens import Tokenizer
+from reme.index.rows import ChunkEntry, Entry, Format, Found, IndexSettings, LinkEntry, Stamp, Taken
+from reme.index.tokens import Tokenizer, Tokens
 from reme.markdown import ChunkSettings, Note, chunk, parse
 from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix
 from reme.vault import TEXT_SUFFIXES, Layout
@@ -29,6 +31,7 @@ _SEPARABLE: Final = frozenset((".jsonl", ".html", ".htm", ".xml"))
 """Kinds of files whose parts can be read each for itself."""
 _UNDECODABLE: Final = "not searched: this is no text in any known encoding"
 _LONGEST_VALUE: Final = 500
+_BATCH_CHUNKS: Final = 500
 _MONTHS: Final = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
@@ -37,16 +40,26 @@ _WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\\?\|([
 _KEPT_ELSEWHERE: Final = frozenset({"aliases", "alias", "tags", "tag", "description"})
 _NAMING: Final = frozenset({"name", "title", "description", "aliases", "alias", "tags", "tag"})
 
+Batches = Iterator[tuple[ChunkEntry, ...]]
+Projected = tuple[Entry, Batches]
+"""What the index holds of a file, and further chunks of it in order."""
+
 
 class Projector:
-    """Projects files; holds the tokeniser, whose memory of words makes it fast."""
+    """Projects files.
 
-    def __init__(self, layout: Layout, settings: IndexSettings) -> None:
+    Args:
+        layout: Which folder is which layer.
+        settings: What else the projection depends on.
+        tokenizer: Its memory of words makes it fast; asked also when chunks are, after the projection.
+    """
+
+    def __init__(self, layout: Layout, settings: IndexSettings, tokenizer: Tokenizer) -> None:
         self._layout = layout
         self._settings = settings
         self._chunking = ChunkSettings(settings.chunk_target, settings.chunk_max)
         self._size = Size(settings.chunk_target, settings.chunk_max)
-        self._tokenizer = Tokenizer()
+        self._tokenizer = tokenizer
         self._day = re.compile(rf"{re.escape(layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}\.md")
 
     @property
@@ -62,18 +75,16 @@ class Projector:
         """Whether the text of such a file has to be taken out of it first."""
         return suffix(path) in ENDINGS
 
-    def project(self, path: VaultPath, data: bytes, stamp: Stamp) -> Entry:
+    def project(self, path: VaultPath, data: bytes, stamp: Stamp) -> Projected:
         """What the index holds of a file with these bytes."""
         if is_markdown(path):
             return self._note(path, parse(data), stamp)
         if suffix(path) in TEXT_SUFFIXES:
             return self._document(path, data, stamp, suffix(path))
-        return self.catalogued(path, stamp, "binary")
+        return self.catalogued(path, stamp, "binary"), iter(())
 
-    def project_large(
-        self, path: VaultPath, pieces: Callable[[], Iterator[bytes]], stamp: Stamp
-    ) -> tuple[Entry, Iterator[tuple[ChunkEntry, ...]]]:
-        """What the index holds of a file that is too large to hold, and further chunks of it in order.
+    def project_large(self, path: VaultPath, pieces: Callable[[], Iterator[bytes]], stamp: Stamp) -> Projected:
+        """What the index holds of a file that is too large to hold.
 
         Only links in its first window are followed.
 
@@ -89,28 +100,25 @@ class Projector:
         first = next(text, b"")
         problems = [] if encoding == "utf-8" else [("encoding", f"read as {encoding}", 1)]
         if is_markdown(path):
-            entry = self._note(path, parse(first), stamp)
+            entry, more = self._note(path, parse(first), stamp)
             problems.append(("size", f"only links in its first {len(first):,} bytes are followed", 1))
         else:
             ending = suffix(path)
-            entry = self._document(path, first, stamp, ".txt" if ending == ".json" else ending)
-        return replace(entry, problems=(*problems, *entry.problems)), self._further(path, first, text)
+            entry, more = self._document(path, first, stamp, ".txt" if ending == ".json" else ending)
+        entry = replace(entry, problems=(*problems, *entry.problems))
+        return entry, self._further(path, (entry, more), first, text)
 
-    def _further(self, path: VaultPath, first: bytes, text: Iterator[bytes]) -> Iterator[tuple[ChunkEntry, ...]]:
+    def _further(self, path: VaultPath, known: Projected, first: bytes, text: Iterator[bytes]) -> Batches:
         ending = suffix(path) if suffix(path) in _SEPARABLE else ".txt"
         start, lines = len(first), first.count(b"\n")
+        chunks = known[0].chunks
+        for chunks in known[1]:
+            yield chunks
         for window in text:
             pieces = pieces_of(ending, window, self._size)
-            yield tuple(
-                replace(
-                    chunk,
-                    start=chunk.start + start,
-                    end=chunk.end + start,
-                    line=chunk.line + lines,
-                    end_line=chunk.end_line + lines,
-                )
-                for chunk in self._pieces(path, "", window, pieces)
-            )
+            for found in _batches(self._pieces(path, "", window, pieces, chunks[-1] if chunks else None)):
+                chunks = tuple(_further_on(chunk, start, lines) for chunk in found)
+                yield chunks
             start, lines = start + len(window), lines + window.count(b"\n")
 
     def project_document(self, path: VaultPath, stamp: Stamp, taken: Taken | None) -> Entry:
@@ -170,7 +178,7 @@ class Projector:
 
     # Markdown
 
-    def _note(self, path: VaultPath, note: Note, stamp: Stamp) -> Entry:
+    def _note(self, path: VaultPath, note: Note, stamp: Stamp) -> Projected:
         layer = self._layout.layer_of(path)
         properties = note.properties
         title = _line(properties.get("name")) or _line(properties.get("title"))
@@ -185,7 +193,8 @@ class Projector:
         problems = [
             ("undecodable" if unknown and p.rule == "encoding" else p.rule, p.message, p.line) for p in note.problems
         ] + problem
-        return Entry(
+        more = _batches(self._note_chunks(path, note, name, description, aliases, tags, date))
+        entry = Entry(
             path=path,
             layer=layer,
             format="note",
@@ -202,10 +211,11 @@ class Projector:
             aliases=tuple(sorted({fold(x) for x in (*aliases, _line(properties.get("title")), title) if x})),
             tags=tags,
             fields=_fields(note),
-            chunks=self._note_chunks(path, note, name, description, aliases, tags, date),
+            chunks=next(more, ()),
             links=links,
             problems=tuple(problems),
         )
+        return entry, more
 
     def _note_chunks(
         self,
@@ -216,10 +226,10 @@ class Projector:
         aliases: list[str],
         tags: tuple[str, ...],
         date: str | None,
-    ) -> tuple[ChunkEntry, ...]:
+    ) -> Iterator[ChunkEntry]:
         named = stem(path) if fold(name) == fold(stem(path)) else f"{name} {stem(path)}"
         dated = _date_words(date)
-        first = f"{dated}\n{' '.join(aliases)}\n{' '.join(tags)}"
+        labels = f"{dated}\n{' '.join(aliases)}\n{' '.join(tags)}"
         lead = f"{description}\n{_other_texts(note.properties)}\n"
         pieces = [(c.span.start, c.span.end, c.line, c.end_line, c.trail, c.hash) for c in chunk(note, self._chunking)]
         if not pieces:
@@ -227,26 +237,26 @@ class Projector:
             line = note.source.count(b"\n", 0, at) + 1
             pieces = [(at, at, line, line, (), hashlib.blake2b(b"", digest_size=16).hexdigest())]
         title = self._tokenizer.document(named, keep_stopwords=True)
-        labels = self._tokenizer.document(first)
-        entries: list[ChunkEntry] = []
         for start, end, line, end_line, trail, digest in pieces:
             text = note.source[start:end].decode("utf-8", "replace")
             shown = _WIKI_LINK.sub(_link_words, text) if "[[" in text else text
-            headings = self._tokenizer.document("\n".join(trail))
-            body = self._tokenizer.document(shown if entries else lead + shown)
-            length = title.length + labels.length + headings.length + body.length
-            terms = tally(title.found, labels.found, headings.found, body.found)
-            entries.append(ChunkEntry(start, end, line, end_line, trail, digest, text, length, terms))
-            if len(entries) == 1:
-                labels = self._tokenizer.document(dated)
-        return tuple(entries)
+            columns = labels, "\n".join(trail), lead + shown
+            words, found = _words(named, *columns), partial(self._found, title, *columns)
+            yield ChunkEntry(start, end, line, end_line, trail, digest, text, words, found)
+            lead, labels = "", dated
+
+    def _found(self, name: Tokens, labels: str, headings: str, body: str) -> Found:
+        """What a chunk is found by, from each column."""
+        label, trail, said = map(self._tokenizer.document, (labels, headings, body))
+        length = name.length + label.length + trail.length + said.length
+        return Found(length, tally(name.found, label.found, trail.found, said.found))
 
     # Other text
 
-    def _document(self, path: VaultPath, data: bytes, stamp: Stamp, ending: str) -> Entry:
+    def _document(self, path: VaultPath, data: bytes, stamp: Stamp, ending: str) -> Projected:
         source, problems = _decoded(data)
         if source is None:
-            return self.catalogued(path, stamp, "binary", problems)
+            return self.catalogued(path, stamp, "binary", problems), iter(())
         name, date = stem(path), _path_date(path)
         title = markup_title(source) if ending in (".html", ".htm") else ""
         pieces = list(pieces_of(ending, source, self._size))
@@ -254,7 +264,8 @@ class Projector:
         complaints = dict.fromkeys((piece.complaint, piece.line) for piece in pieces if piece.complaint)
         rule = "dialogue" if ending == ".jsonl" else "format"
         problems += [(rule, complaint, line) for complaint, line in complaints]
-        return Entry(
+        more = _batches(self._pieces(path, title, source, pieces or [Piece(0, 0, 1, 1)]))
+        entry = Entry(
             path=path,
             layer=self._layout.layer_of(path),
             format="dialogue" if dialogue else "text",
@@ -262,35 +273,56 @@ class Projector:
             name=title or name,
             date=date or next((piece.date for piece in pieces if piece.date), None),
             aliases=(fold(title),) if title else (),
-            chunks=tuple(self._pieces(path, title, source, pieces or [Piece(0, 0, 1, 1)])),
+            chunks=next(more, ()),
             problems=tuple(problems[:_MOST_VALUES]),
         )
+        return entry, more
 
-    def _pieces(self, path: VaultPath, title: str, source: bytes, pieces: Iterable[Piece]) -> Iterator[ChunkEntry]:
-        document = self._tokenizer.document
+    def _pieces(
+        self, path: VaultPath, title: str, source: bytes, pieces: Iterable[Piece], before: ChunkEntry | None = None
+    ) -> Iterator[ChunkEntry]:
+        """The chunks of pieces; a turn is told apart from the same one after another turn, ``before`` at first."""
         date = _path_date(path)
-        named = document(f"{title} {stem(path)}", keep_stopwords=True)
-        unnamed = document("")
+        named = f"{title} {stem(path)}"
+        tokens = {name: self._tokenizer.document(name, keep_stopwords=True) for name in ("", named)}
         for piece in pieces:
             raw = source[piece.start : piece.end]
             text = raw.decode("utf-8")
-            name = unnamed if piece.speaker else named
-            labels = document(f"{_date_words(piece.date or date)} {piece.speaker or ''}")
-            headings = document("\n".join(piece.trail))
-            said = document(text if piece.words is None else piece.words)
-            yield ChunkEntry(
+            name = "" if piece.speaker else named
+            labels = f"{_date_words(piece.date or date)} {piece.speaker or ''}"
+            columns = labels, "\n".join(piece.trail), text if piece.words is None else piece.words
+            context = before.text if piece.speaker and before and before.speaker else ""
+            before = ChunkEntry(
                 start=piece.start,
                 end=piece.end,
                 line=piece.line,
                 end_line=piece.end_line,
                 trail=(*(part for part in (piece.date, piece.speaker) if part), *piece.trail),
-                hash=_hash(piece.trail, raw),
+                hash=_hash((*piece.trail, context) if context else piece.trail, raw),
                 text=text,
-                length=name.length + labels.length + headings.length + said.length,
-                terms=tally(name.found, labels.found, headings.found, said.found),
+                words=_words(name, *columns),
+                found=partial(self._found, tokens[name], *columns),
                 speaker=piece.speaker,
                 date=piece.date,
             )
+            yield before
+
+
+def _batches(chunks: Iterator[ChunkEntry]) -> Batches:
+    """So many at a time that what they are found by can be held."""
+    while batch := tuple(islice(chunks, _BATCH_CHUNKS)):
+        yield batch
+
+
+def _further_on(chunk: ChunkEntry, start: int, lines: int) -> ChunkEntry:
+    """A chunk of what stands so many bytes and lines behind the beginning of its file."""
+    return replace(
+        chunk,
+        start=chunk.start + start,
+        end=chunk.end + start,
+        line=chunk.line + lines,
+        end_line=chunk.end_line + lines,
+    )
 
 
 def _hash(trail: tuple[str, ...], raw: bytes) -> str:
@@ -299,9 +331,16 @@ def _hash(trail: tuple[str, ...], raw: bytes) -> str:
     return digest.hexdigest()
 
 
+def _words(*columns: str) -> bytes:
+    """Identity of the words that a chunk has in each column."""
+    return hashlib.blake2b("\0".join(columns).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _link_words(match: "re.Match[str]") -> str:
-    shown = match[2] or match[1].rpartition("/")[2]
-    return shown.removesuffix(".md")
+    if match[2]:
+        return match[2]
+    name = match[1].rpartition("/")[2]
+    return "" if name.endswith(".jsonl") else name.removesuffix(".md")  # a dialogue's name is an id
 
 
 def _date_words(date: str | None) -> str:

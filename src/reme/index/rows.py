@@ -3,7 +3,7 @@
 Owns types only. Knows no store.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -26,6 +26,7 @@ __all__ = [
     "FileProblem",
     "Filter",
     "Format",
+    "Found",
     "IndexDamaged",
     "IndexSettings",
     "IndexUnavailable",
@@ -95,6 +96,19 @@ class Stamp(NamedTuple):
 # What goes in
 
 
+class Found(NamedTuple):
+    """What a chunk is found by.
+
+    Attributes:
+        length: Its length in words.
+        terms: Terms with their counts in the columns name, labels (aliases, tags, dates), headings and body, packed as
+            ``counts`` has it.
+    """
+
+    length: int
+    terms: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkEntry:
     """A piece of a file.
@@ -107,9 +121,8 @@ class ChunkEntry:
         trail: Headings above it, outermost first.
         hash: Content hash.
         text: Exactly what stands there.
-        length: Length in words of everything that it is found by.
-        terms: What it is found by: terms with their counts in the columns name, labels (aliases, tags, dates),
-            headings and body, packed as ``counts`` has it.
+        words: Identity of what it is found by.
+        found: Makes that; asked only where it is not in the index yet.
         speaker: Who says it, in a dialogue.
         date: When it was said, ISO date, in a dialogue.
     """
@@ -121,8 +134,8 @@ class ChunkEntry:
     trail: tuple[str, ...]
     hash: str
     text: str
-    length: int
-    terms: Mapping[str, int]
+    words: bytes
+    found: Callable[[], Found] = field(compare=False, repr=False)
     speaker: str | None = None
     date: str | None = None
 
@@ -375,14 +388,15 @@ class Unembedded:
     """A chunk without a vector.
 
     Attributes:
-        hash: Identity of ``text``.
-        text: What its vector shall be of: headings and text.
-        known: Whether the vector of that text is there already.
+        hash: Identity of ``texts``.
+        texts: What its vector shall be the mean of: headings and text; and, for a turn of a dialogue, the turn before
+            it with the same.
+        known: Whether the vector of these texts is there already.
     """
 
     key: ChunkKey
     hash: str
-    text: str
+    texts: tuple[str, ...]
     known: bool
 
 

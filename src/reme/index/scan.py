@@ -118,7 +118,7 @@ def refresh_paths(index: Index, vault: Vault, paths: Iterable[VaultPath]) -> Ref
     Raises:
         Unavailable: If the store cannot be written.
     """
-    projector = Projector(index.layout, index.settings)
+    projector = Projector(index.layout, index.settings, index.tokenizer)
     tally = _Tally()
     with index.writing(settle=True) as writer:
         for path in dict.fromkeys(paths):
@@ -155,7 +155,7 @@ def _refresh(index: Index, vault: Vault, deep: bool) -> Refreshed:
     if not changed and not gone and not stale_skips:
         index.settle()
         return tally.result(0)
-    projector = Projector(index.layout, index.settings)
+    projector = Projector(index.layout, index.settings, index.tokenizer)
     batches = _batches(changed)
     settle = len(batches) <= 1
     left = len(changed) + len(gone)
@@ -248,8 +248,9 @@ def _read(
     if stat.size <= projector.max_bytes and projector.reads(path):
         file = vault.read(path)
         stamp = _stamp(stat, file.revision)
-        known = before is not None and before.revision == file.revision
-        return (stamp if known else projector.project(path, file.data, stamp)), iter(())
+        if before is not None and before.revision == file.revision:
+            return stamp, iter(())
+        return projector.project(path, file.data, stamp)
     stamp = _stamp(stat, revision_of_pieces(vault.pieces(path)))
     if before is not None and before.revision == stamp.revision:
         return stamp, iter(())

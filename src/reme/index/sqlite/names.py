@@ -3,6 +3,7 @@
 Owns ``links.target``. Knows nothing of how links are spelt: ``markdown.resolve`` does.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -95,15 +96,15 @@ def resolve_all(db: apsw.Connection) -> None:
 
 
 def resolve_some(db: apsw.Connection, keys: Collection[str], sources: Collection[int]) -> None:
-    """Resolve the links that have one of these keys, or stand in one of these files."""
-    if len(keys) + len(sources) > _MANY:
+    """Resolve the links that have one of these keys, and those of these files that lead nowhere yet."""
+    if len(keys) > _MANY:
         resolve_all(db)
         return
     names, ids = StoredNames(db), _Ids(db)
     for key in keys:
         _retarget(db, rows(db, f"{_LINKS} WHERE l.key = ?", (key,)), names, ids)
-    for source in sources:
-        _retarget(db, rows(db, f"{_LINKS} WHERE l.source = ?", (source,)), names, ids)
+    sql = f"{_LINKS} WHERE l.target IS NULL AND l.source IN (SELECT value FROM json_each(?))"  # noqa: S608
+    _retarget(db, rows(db, sql, (json.dumps(list(sources)),)), names, ids)
 
 
 class _Ids(dict[str, int]):

@@ -19,13 +19,14 @@ from typing import Final, NamedTuple
 import apsw
 
 from reme.index.counts import COUNT_BITS, weighted
-from reme.index.rows import Bm25, ChunkEntry, ChunkKey
+from reme.index.rows import Bm25, ChunkKey, Found
 from reme.index.sqlite.connections import rows, run, run_many
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["Placed", "SegmentWriter", "Segments", "bury", "living", "relevance", "scores", "tidy"]
+__all__ = ["SegmentWriter", "Segments", "bury", "living", "relevance", "scores", "tidy"]
 
 _MOST_CHUNKS: Final = 1 << 16
+_MOST_TERMS: Final = 1 << 18
 _MASK: Final = (1 << COUNT_BITS) - 1
 _BYTES: Final = 4
 _SMALLEST_TIER: Final = 64
@@ -36,9 +37,6 @@ _NUMBERS: Final = "I"
 _HALVES: Final = "H"
 _UPPER: Final = int(sys.byteorder == "little")
 _NONE: Final[frozenset[int]] = frozenset()
-
-Placed = tuple[int, int, int, int, int, int]
-"""File, position of the first chunk in it, segment, ordinal of that chunk there, how many chunks, their words."""
 
 
 class _Segment(NamedTuple):
@@ -228,52 +226,34 @@ class SegmentWriter:
         self._empty()
 
     def _empty(self) -> None:
-        self._id = 0
         self._keys: array[int] = array(_KEYS)
         self._lengths: array[int] = array(_NUMBERS)
         self._places: defaultdict[str, array[int]] = defaultdict(partial(array, _NUMBERS))
 
-    def add(self, file: int, position: int, chunks: Sequence[ChunkEntry]) -> list[Placed]:
-        """Take chunks of a file, the first at this position, and return where they will stand: rows of ``placed``."""
-        placed: list[Placed] = []
-        while chunks:
-            if len(self._keys) == _MOST_CHUNKS:
-                self.write()
-            first = len(self._keys)
-            taken = chunks[: _MOST_CHUNKS - first]
-            self._id = self._id or _new_id(self._db)
-            placed.append((file, position, self._id, first, len(taken), sum(chunk.length for chunk in taken)))
-            for key, chunk in enumerate(taken, (file << CHUNK_BITS) + position):
-                self._add(key, chunk.length, chunk.terms)
-            position += len(taken)
-            chunks = chunks[len(taken) :]
-        return placed
-
-    def _add(self, key: ChunkKey, length: int, terms: Mapping[str, int]) -> None:
+    def add(self, key: ChunkKey, found: Found) -> None:
+        """Take what a chunk is found by."""
+        if len(self._keys) == _MOST_CHUNKS or len(self._places) >= _MOST_TERMS:
+            self.write()
         first = len(self._keys) << COUNT_BITS
         self._keys.append(key)
-        self._lengths.append(length)
+        self._lengths.append(found.length)
         places = self._places
-        for term, counts in terms.items():
+        for term, counts in found.terms.items():
             places[term].append(first | counts)
 
     def write(self) -> None:
         """Store what was collected as one segment."""
         if self._keys:
-            _store(self._db, self._id, self._keys, self._lengths, self._places)
+            _store(self._db, self._keys, self._lengths, self._places)
         self._empty()
 
 
-def _store(
-    db: apsw.Connection,
-    number: int,
-    keys: "array[int]",
-    lengths: "array[int]",
-    places: Mapping[str, "array[int]"],
-) -> None:
-    run(db, "INSERT OR REPLACE INTO segments VALUES (?,?,?)", (number, keys.tobytes(), lengths.tobytes()))
+def _store(db: apsw.Connection, keys: "array[int]", lengths: "array[int]", places: Mapping[str, "array[int]"]) -> None:
+    number = _new_id(db)
+    run(db, "INSERT INTO segments VALUES (?,?,?)", (number, keys.tobytes(), lengths.tobytes()))
     found = [(number, term, places[term].tobytes()) for term in sorted(places)]
     run_many(db, "INSERT INTO postings VALUES (?,?,?)", found)
+    run_many(db, "INSERT INTO placed VALUES (?,?,?,?,?)", _placed(number, keys))
 
 
 def _new_id(db: apsw.Connection) -> int:
@@ -282,13 +262,18 @@ def _new_id(db: apsw.Connection) -> int:
     return rows(db, "SELECT value FROM meta WHERE key = 'segments'")[0][0]
 
 
-def bury(db: apsw.Connection, file: int) -> tuple[int, int]:
-    """Mark the chunks of a file dead; returns how many they were, and their length in words."""
-    run(db, "INSERT INTO dead SELECT segment, first, chunks FROM placed WHERE file = ?", (file,))
-    sums = "SELECT coalesce(sum(chunks), 0), coalesce(sum(length), 0) FROM placed WHERE file = ?"
-    chunks, length = rows(db, sums, (file,))[0]
-    run(db, "DELETE FROM placed WHERE file = ?", (file,))
-    return chunks, length
+def bury(db: apsw.Connection, file: int, start: int, end: int) -> None:
+    """Mark the chunks of a file dead that are at these positions."""
+    sql = """SELECT position, segment, first, chunks FROM placed
+    WHERE file = ? AND position < ? AND position + chunks > ?"""
+    for position, segment, first, chunks in rows(db, sql, (file, end, start)):
+        low, high, stop = max(position, start), min(position + chunks, end), position + chunks
+        run(db, "INSERT INTO dead VALUES (?,?,?)", (segment, first + low - position, high - low))
+        run(db, "DELETE FROM placed WHERE file = ? AND position = ?", (file, position))
+        for left, right in ((position, low), (high, stop)):
+            if left < right:
+                values = (file, left, segment, first + left - position, right - left)
+                run(db, "INSERT INTO placed VALUES (?,?,?,?,?)", values)
 
 
 def tidy(db: apsw.Connection) -> None:
@@ -343,27 +328,16 @@ def _merge(db: apsw.Connection, numbers: Sequence[int]) -> None:
         for table, column in (("postings", "segment"), ("dead", "segment"), ("placed", "segment"), ("segments", "id")):
             run(db, f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608  (constants only)
     if keys:
-        number = _new_id(db)
-        _store(db, number, keys, lengths, places)
-        run_many(db, "INSERT INTO placed VALUES (?,?,?,?,?,?)", _placed(number, keys, lengths))
+        _store(db, keys, lengths, places)
 
 
-def _placed(segment: int, keys: "array[int]", lengths: "array[int]") -> list[Placed]:
-    """The rows of ``placed`` for chunks that stand file by file."""
-    found: list[Placed] = []
+def _placed(segment: int, keys: "array[int]") -> list[tuple[int, int, int, int, int]]:
+    """Which chunks stand one after the other: file, position of the first of them, segment, its ordinal, how many."""
+    found: list[tuple[int, int, int, int, int]] = []
     low = (1 << CHUNK_BITS) - 1
     first = 0
     for ordinal in range(1, len(keys) + 1):
         if ordinal == len(keys) or keys[ordinal] != keys[ordinal - 1] + 1:
-            found.append(
-                (
-                    keys[first] >> CHUNK_BITS,
-                    keys[first] & low,
-                    segment,
-                    first,
-                    ordinal - first,
-                    sum(lengths[first:ordinal]),
-                )
-            )
+            found.append((keys[first] >> CHUNK_BITS, keys[first] & low, segment, first, ordinal - first))
             first = ordinal
     return found

@@ -14,7 +14,7 @@ from reme.vault import Layout
 
 __all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "VERSION", "identity"]
 
-VERSION: Final = 6
+VERSION: Final = 8
 CHUNK_BITS: Final = 24
 
 SCHEMA: Final = """
@@ -31,7 +31,8 @@ CREATE INDEX files_document ON files(mtime_ns) WHERE format = 'document';
 CREATE TABLE chunks(id INTEGER PRIMARY KEY, speaker TEXT, date TEXT);
 CREATE TABLE texts(
   id INTEGER PRIMARY KEY, line INTEGER NOT NULL, end_line INTEGER NOT NULL, start INTEGER NOT NULL,
-  end INTEGER NOT NULL, trail TEXT NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL);
+  end INTEGER NOT NULL, trail TEXT NOT NULL, hash TEXT NOT NULL, words BLOB NOT NULL, length INTEGER NOT NULL,
+  text TEXT NOT NULL);
 CREATE INDEX texts_empty ON texts(id) WHERE end = start;
 CREATE TABLE segments(id INTEGER PRIMARY KEY, keys BLOB NOT NULL, lengths BLOB NOT NULL);
 CREATE TABLE postings(
@@ -40,7 +41,7 @@ CREATE TABLE dead(segment INTEGER NOT NULL, first INTEGER NOT NULL, chunks INTEG
 CREATE INDEX dead_segment ON dead(segment, chunks);
 CREATE TABLE placed(
   file INTEGER NOT NULL, position INTEGER NOT NULL, segment INTEGER NOT NULL, first INTEGER NOT NULL,
-  chunks INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY(file, position)) WITHOUT ROWID;
+  chunks INTEGER NOT NULL, PRIMARY KEY(file, position)) WITHOUT ROWID;
 CREATE INDEX placed_segment ON placed(segment);
 CREATE TABLE embedded(chunk INTEGER PRIMARY KEY, place INTEGER);
 CREATE INDEX embedded_place ON embedded(place);

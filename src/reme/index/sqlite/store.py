@@ -67,7 +67,8 @@ class SqliteIndex:
         self.settings = settings
         self._guard: Callable[[], None] | None = None
         self._identity = identity(layout, settings)
-        self._tokenizer = Tokenizer()
+        self.tokenizer = Tokenizer()
+        self._asking = Tokenizer()
         self._tokenizing = threading.Lock()
         self._known: tuple[Segments | None, dict[str, int]] = (None, {})
         self._segments = Segments()
@@ -253,7 +254,7 @@ class SqliteIndex:
     def terms(self, query: str) -> tuple[str, ...]:
         """The distinct terms of a query."""
         with self._tokenizing:
-            return self._tokenizer.query(query)
+            return self._asking.query(query)
 
     def statistics(self, terms: Iterable[str]) -> KeywordStatistics:
         """How common the terms are."""

@@ -32,6 +32,7 @@ _WIDER: Final = 4
 _RESCORED: Final = 50
 _BATCH: Final = 500
 _HUGE: Final = 2_000
+_LONGEST_BEFORE: Final = 500  # characters: more of the turn before would drown the turn
 
 
 def unembedded(db: apsw.Connection) -> list[ChunkKey]:
@@ -45,14 +46,21 @@ def unembedded(db: apsw.Connection) -> list[ChunkKey]:
 
 
 def to_embed(db: apsw.Connection, keys: Sequence[ChunkKey]) -> list[Unembedded]:
-    """What is to be embedded of chunks: their headings and their text."""
-    sql = """SELECT t.id, t.hash, t.trail, t.text, v.place IS NOT NULL
+    """What is to be embedded of chunks: their headings and their text; of a turn, also with the turn before it."""
+    sql = """SELECT t.id, t.hash, t.trail, t.text, v.place IS NOT NULL, (SELECT before.text FROM chunks c, chunks p
+        CROSS JOIN texts before ON before.id = p.id WHERE c.id = t.id AND p.id = t.id - 1 AND c.speaker IS NOT NULL
+        AND p.speaker IS NOT NULL)
     FROM json_each(?) j CROSS JOIN texts t ON t.id = j.value LEFT JOIN vectors v ON v.hash = t.hash
     WHERE t.id NOT IN (SELECT chunk FROM embedded)"""
     return [
-        Unembedded(key, digest, "\n".join([*json.loads(trail), text]), bool(known))
-        for key, digest, trail, text, known in rows(db, sql, (json.dumps(list(keys)),))
+        Unembedded(key, digest, _texts(json.loads(trail), text, before), bool(known))
+        for key, digest, trail, text, known, before in rows(db, sql, (json.dumps(list(keys)),))
     ]
+
+
+def _texts(trail: Sequence[str], text: str, before: str | None) -> tuple[str, ...]:
+    own = "\n".join([*trail, text])
+    return (own,) if before is None else (own, f"{before[-_LONGEST_BEFORE:]}\n{own}")
 
 
 def put_vectors(db: apsw.Connection, vectors: Sequence[tuple[ChunkKey, str, bytes | None]]) -> None:

@@ -7,6 +7,8 @@ Owns every row that is written. Knows nothing of files: it is given entries.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 import apsw
@@ -23,11 +25,13 @@ from reme.revision import Revision
 __all__ = ["SqliteWriter"]
 
 _INSERTS: Final = {
-    "files": "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "chunks": "INSERT INTO chunks VALUES (?,?,?)",
-    "texts": "INSERT INTO texts VALUES (?,?,?,?,?,?,?,?)",
+    "files": """INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET
+    format = excluded.format, size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+    ctime_ns = excluded.ctime_ns, revision = excluded.revision, counts = excluded.counts, chunks = excluded.chunks,
+    date = excluded.date, name = excluded.name, description = excluded.description, properties = excluded.properties""",
+    "chunks": "INSERT OR REPLACE INTO chunks VALUES (?,?,?)",
+    "texts": "INSERT OR REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?)",
     "embedded": "INSERT INTO embedded SELECT ?, place FROM vectors WHERE hash = ?",
-    "placed": "INSERT INTO placed VALUES (?,?,?,?,?,?)",
     "links": "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)",
     "aliases": "INSERT OR IGNORE INTO aliases VALUES (?,?)",
     "tags": "INSERT OR IGNORE INTO tags VALUES (?,?,?)",
@@ -35,17 +39,31 @@ _INSERTS: Final = {
     "problems": "INSERT INTO problems VALUES (?,?,?,?)",
 }
 _MOST_COLLECTED: Final = 2_000
-_OWNED: Final = (
-    "links WHERE source",
-    "aliases WHERE file",
-    "tags WHERE file",
-    "fields WHERE file",
-    "problems WHERE file",
-)
+_SMALL: Final = ("aliases", "tags", "fields", "problems")
+_LINKS: Final = """SELECT source, place, kind, raw, anchor, alias, predicate, line, origin, key, counts FROM links
+WHERE source = ? ORDER BY place"""
+_CHUNKS: Final = """SELECT id, line, end_line, start, end, trail, hash, words, length, speaker, date
+FROM texts JOIN chunks USING (id) WHERE id >= ? AND id < ?"""
+
+
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(slots=True)
+class _Opened:
+    """The file whose chunks are being taken, and how many there are so far."""
+
+    file: int
+    entry: Entry
+    known: bool
+    chunks: int = 0
 
 
 class SqliteWriter:
-    """Collects rows and writes them table by table; ``finish`` must be called before the transaction ends."""
+    """Collects rows and writes them table by table; ``finish`` must be called before the transaction ends.
+
+    What a file has as before keeps its rows, and a chunk that is found by the same words keeps its postings.
+    """
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -54,6 +72,8 @@ class SqliteWriter:
         self._ids: dict[VaultPath, int | None] = {}
         self._keys: set[str] = set()
         self._files: set[int] = set()
+        self._linking: set[int] = set()
+        self._opened: _Opened | None = None
         self._last: int | None = None
         self._chunks = 0
         self._length = 0
@@ -75,30 +95,25 @@ class SqliteWriter:
     def put(self, entry: Entry) -> None:
         """Make the index hold this of a file."""
         self._changed = True
+        self._close()
         known = self._id(entry.path)
         if known in self._files:
-            self._write_pending()
-        before = self._forget_contents(known) if known is not None else set[str]()
-        file = self._new_id() if known is None else known
+            self._flush()
         if known is None:
             self._keys |= path_keys(entry.path)
+        file = self._new_id() if known is None else known
         self._ids[entry.path] = file
-        self._keys |= {link_key(alias) for alias in before.symmetric_difference(entry.aliases)}
         self._files.add(file)
-        self._add_contents(file, entry)
-        if self._collected > _MOST_COLLECTED:
-            self._write_pending()
+        self._add_links(file, entry, known is not None)
+        self._add_small(file, entry, known is not None)
+        self._opened = _Opened(file, entry, known is not None)
+        self._add_chunks(self._opened, entry.chunks)
 
     def extend(self, path: VaultPath, chunks: Sequence[ChunkEntry]) -> None:
-        """Add further chunks of a file that was put in this batch."""
-        file = self._id(path)
-        if file is None or file not in self._files:
-            raise InvalidInput(f"{path} was not put in this batch")
-        self._write_pending()
-        place = int(rows(self._db, "SELECT chunks FROM files WHERE id = ?", (file,))[0][0])
-        self._add_chunks(file, place, chunks)
-        run(self._db, "UPDATE files SET chunks = ? WHERE id = ?", (place + len(chunks), file))
-        self._write_pending()
+        """Add further chunks of the file that was put last."""
+        if self._opened is None or self._opened.entry.path != path:
+            raise InvalidInput(f"{path} is not the file that was put last")
+        self._add_chunks(self._opened, chunks)
 
     def kept_text(self, revision: Revision, made_by: str) -> Taken | None:
         """The text of a document of this content, if this converter has taken it out."""
@@ -126,9 +141,15 @@ class SqliteWriter:
         if file is None:
             return
         self._changed = True
-        self._write_pending()
+        if file in self._files:
+            self._flush()
         self._ids[path] = None
-        self._keys |= {link_key(alias) for alias in self._forget_contents(file)} | path_keys(path)
+        aliases = rows(self._db, "SELECT alias FROM aliases WHERE file = ?", (file,))
+        self._keys |= {link_key(alias) for (alias,) in aliases} | path_keys(path)
+        self._drop_chunks(file, 0)
+        run(self._db, "DELETE FROM links WHERE source = ?", (file,))
+        for table in _SMALL:
+            run(self._db, f"DELETE FROM {table} WHERE file = ?", (file,))
         run(self._db, "UPDATE links SET target = NULL WHERE target = ?", (file,))
         run(self._db, "DELETE FROM files WHERE id = ?", (file,))
 
@@ -142,10 +163,9 @@ class SqliteWriter:
         """Write what was collected; resolve the links concerned, or note that this is still to be done."""
         if not self._changed:
             return
-        self._write_pending()
-        self._postings.write()
+        self._flush()
         if settle:
-            resolve_some(self._db, self._keys, self._files)
+            resolve_some(self._db, self._keys, self._linking)
             tidy(self._db)
         else:
             run(self._db, "UPDATE meta SET value = 1 WHERE key = 'unsettled'")
@@ -164,63 +184,102 @@ class SqliteWriter:
             self.stamp(path)
         return self._ids[path]
 
-    def _forget_contents(self, file: int) -> set[str]:
-        """Drop what a file's row owns; returns the aliases that it had."""
-        low, high = file << CHUNK_BITS, (file + 1) << CHUNK_BITS
-        chunks, length = bury(self._db, file)
+    def _add_links(self, file: int, entry: Entry, known: bool) -> None:
+        found = [
+            (
+                file,
+                place,
+                link.kind,
+                link.target,
+                link.anchor,
+                link.alias,
+                link.predicate,
+                link.line,
+                link.origin,
+                link_key(link.target),
+                entry.counts and link.kind != "image",
+            )
+            for place, link in enumerate(entry.links)
+        ]
+        before = rows(self._db, _LINKS, (file,)) if known else []
+        if gone := [row[:2] for row, now in zip_longest(before, found) if row is not None and row != now]:
+            run_many(self._db, "DELETE FROM links WHERE source = ? AND place = ?", gone)
+        if new := [row for row, had in zip_longest(found, before) if row is not None and row != had]:
+            self._pending["links"] += new
+            self._linking.add(file)
+        self._collected += len(new)
+
+    def _add_small(self, file: int, entry: Entry, known: bool) -> None:
+        found: dict[str, list[tuple[Any, ...]]] = {
+            "aliases": [(alias, file) for alias in entry.aliases],
+            "tags": [(file, fold(tag), tag) for tag in entry.tags],
+            "fields": [(file, key, value) for key, value in entry.fields],
+            "problems": [(file, *problem) for problem in entry.problems],
+        }
+        for table, new in found.items():
+            before = rows(self._db, f"SELECT * FROM {table} WHERE file = ?", (file,)) if known else []
+            if sorted(before) == sorted(new):
+                continue
+            if before:
+                run(self._db, f"DELETE FROM {table} WHERE file = ?", (file,))
+            self._pending[table] += new
+            if table == "aliases":
+                self._keys |= {link_key(alias) for alias, _ in set(before).symmetric_difference(new)}
+
+    def _add_chunks(self, opened: _Opened, chunks: Sequence[ChunkEntry]) -> None:
+        pending = self._pending
+        first = (opened.file << CHUNK_BITS) + opened.chunks
+        known = rows(self._db, _CHUNKS, (first, first + len(chunks))) if opened.known else []
+        before = {row[0]: row for row in known}
+        for key, chunk in enumerate(chunks, first):
+            trail = _as_json(chunk.trail) if chunk.trail else "[]"
+            place = (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.words)
+            *had, length, speaker, date = before.get(key, (*(None,) * 8, 0, None, None))
+            if had[7] != chunk.words:
+                if key in before:
+                    bury(self._db, opened.file, key - first + opened.chunks, key - first + opened.chunks + 1)
+                found = chunk.found()
+                self._postings.add(key, found)
+                self._length += found.length - length
+                length = found.length
+            if (*had, speaker, date) != (*place, chunk.speaker, chunk.date):
+                pending["chunks"].append((key, chunk.speaker, chunk.date))
+                pending["texts"].append((*place, length, chunk.text))
+            if had[6] != chunk.hash and self._has_vectors:
+                run(self._db, "DELETE FROM embedded WHERE chunk = ?", (key,))
+                pending["embedded"].append((key, chunk.hash))
+        opened.chunks += len(chunks)
+        self._chunks += len(chunks) - len(before)
+        self._collected += len(chunks)
+        if self._collected > _MOST_COLLECTED:
+            self._write_pending()
+
+    def _close(self) -> None:
+        """Take in that the file which was put last has no further chunks."""
+        if (opened := self._opened) is None:
+            return
+        self._opened = None
+        if opened.known:
+            self._drop_chunks(opened.file, opened.chunks)
+        self._pending["files"].append(_file_row(opened.file, opened.entry, opened.chunks))
+
+    def _drop_chunks(self, file: int, start: int) -> None:
+        """Forget the chunks of a file from a position on."""
+        reach = ((file << CHUNK_BITS) + start, (file + 1) << CHUNK_BITS)
+        sql = "SELECT count(*), coalesce(sum(length), 0) FROM texts WHERE id >= ? AND id < ?"
+        chunks, length = rows(self._db, sql, reach)[0]
+        if not chunks:
+            return
         self._chunks -= chunks
         self._length -= length
-        run(self._db, "DELETE FROM chunks WHERE id >= ? AND id < ?", (low, high))
-        run(self._db, "DELETE FROM texts WHERE id >= ? AND id < ?", (low, high))
-        run(self._db, "DELETE FROM embedded WHERE chunk >= ? AND chunk < ?", (low, high))
-        aliases = {row[0] for row in rows(self._db, "SELECT alias FROM aliases WHERE file = ?", (file,))}
-        for owned in _OWNED:
-            run(self._db, f"DELETE FROM {owned} = ?", (file,))
-        return aliases
+        bury(self._db, file, start, 1 << CHUNK_BITS)
+        for table, key in (("chunks", "id"), ("texts", "id"), ("embedded", "chunk")):
+            run(self._db, f"DELETE FROM {table} WHERE {key} >= ? AND {key} < ?", reach)
 
-    def _add_contents(self, file: int, entry: Entry) -> None:
-        pending = self._pending
-        pending["files"].append(_file_row(file, entry))
-        self._add_chunks(file, 0, entry.chunks)
-        self._collected += len(entry.links)
-        for place, link in enumerate(entry.links):
-            counts = entry.counts and link.kind != "image"
-            key = link_key(link.target)
-            pending["links"].append(
-                (
-                    file,
-                    place,
-                    link.kind,
-                    link.target,
-                    link.anchor,
-                    link.alias,
-                    link.predicate,
-                    link.line,
-                    link.origin,
-                    key,
-                    counts,
-                )
-            )
-        pending["aliases"].extend((alias, file) for alias in entry.aliases)
-        pending["tags"].extend((file, fold(tag), tag) for tag in entry.tags)
-        pending["fields"].extend((file, key, value) for key, value in entry.fields)
-        pending["problems"].extend((file, *problem) for problem in entry.problems)
-
-    def _add_chunks(self, file: int, place: int, chunks: Sequence[ChunkEntry]) -> None:
-        pending = self._pending
-        pending["placed"] += self._postings.add(file, place, chunks)
-        first = (file << CHUNK_BITS) + place
-        for key, chunk in enumerate(chunks, first):
-            pending["chunks"].append((key, chunk.speaker, chunk.date))
-            trail = json.dumps(chunk.trail, ensure_ascii=False) if chunk.trail else "[]"
-            pending["texts"].append(
-                (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.text)
-            )
-            self._length += chunk.length
-        if self._has_vectors:
-            pending["embedded"].extend((key, chunk.hash) for key, chunk in enumerate(chunks, first))
-        self._chunks += len(chunks)
-        self._collected += len(chunks)
+    def _flush(self) -> None:
+        self._close()
+        self._write_pending()
+        self._postings.write()
 
     def _write_pending(self) -> None:
         self._collected = 0
@@ -230,7 +289,7 @@ class SqliteWriter:
                 collected.clear()
 
 
-def _file_row(file: int, entry: Entry) -> tuple[Any, ...]:
+def _file_row(file: int, entry: Entry, chunks: int) -> tuple[Any, ...]:
     stamp = entry.stamp
     return (
         file,
@@ -245,7 +304,7 @@ def _file_row(file: int, entry: Entry) -> tuple[Any, ...]:
         stamp.ctime_ns,
         stamp.revision,
         entry.counts,
-        len(entry.chunks),
+        chunks,
         entry.date,
         entry.name,
         entry.description,
