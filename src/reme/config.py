@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, cast, get_type_hints
 
-from annotated_types import Ge
+from annotated_types import Ge, Gt
 
 from reme.clock import zone_named
 from reme.errors import ConfigError
@@ -23,6 +23,7 @@ __all__ = [
     "DreamOptions",
     "EndpointOptions",
     "GitSettings",
+    "LLMOptions",
     "LinkSettings",
     "MemoryOptions",
     "Settings",
@@ -34,6 +35,7 @@ __all__ = [
 
 
 _FromOne = Annotated[int, Ge(1)]
+_Price = Annotated[float, Ge(0)]
 _FromZero = Annotated[int, Ge(0)]
 
 
@@ -142,12 +144,52 @@ class EndpointOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class LLMOptions:
+    """Which chat model decides, how it is asked and what it may cost; None leaves its own default.
+
+    Attributes:
+        model: ``openai:MODEL``, ``ollama:MODEL``, ``anthropic:MODEL`` or ``gemini:MODEL``; empty for none. This,
+            ``url``, ``key`` and ``proxy`` come from the environment alone.
+        url: The address up to and including the version; empty for the provider's own.
+        key: How the provider knows who asks.
+        proxy: Address of a proxy; empty for none.
+        timeout: Seconds to wait for an answer.
+        tries: How often a request is tried while the provider is down or busy.
+        parallel: How many answers are awaited at once.
+        context: Tokens that the model takes at once, its answer among them.
+        answer_tokens: Tokens that an answer may have, the model's thinking among them.
+        daily_tokens: Tokens a day, after which nothing is asked any more.
+        price_in: What a million tokens read costs.
+        price_out: What a million tokens written costs.
+        prompts: Folder of the vault with prompts of its own.
+    """
+
+    model: str = ""
+    url: str = ""
+    key: str = field(default="", repr=False)
+    proxy: str = ""
+    timeout: Annotated[float, Gt(0)] | None = None
+    tries: _FromOne | None = None
+    parallel: _FromOne | None = None
+    context: Annotated[int, Ge(4_000)] | None = None
+    answer_tokens: Annotated[int, Ge(500)] | None = None
+    daily_tokens: _FromZero = 500_000
+    price_in: _Price | None = None
+    price_out: _Price | None = None
+    prompts: str = ""
+
+
+_SENDING: Final = ("model", "url", "key", "proxy")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, by section of ``reme.yaml``.
 
     Attributes:
         state_dir: Folder of this machine under which each vault's machinery has a folder of its own, for vaults that
             are synced between machines; from the environment alone. Empty for ``.reme`` in the vault.
+        reasoner: ``auto`` asks the model, if there is one; ``offline`` asks none.
     """
 
     vault: VaultSettings = field(default_factory=VaultSettings)
@@ -162,6 +204,8 @@ class Settings:
     dream: DreamOptions = field(default_factory=DreamOptions)
     embedder: str = "none"
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    reasoner: Literal["auto", "offline"] = "auto"
+    llm: LLMOptions = field(default_factory=LLMOptions)
     schema: SchemaSettings = field(default_factory=SchemaSettings)
     state_dir: str = ""
 
@@ -215,6 +259,12 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
         raise ConfigError(
             f"{SETTINGS_FILE}: where notes are sent is not for a vault's own file to say",
             hint="Set REME_EMBEDDER=openai:MODEL, REME_ENDPOINT_URL and REME_ENDPOINT_KEY in the environment.",
+        )
+    if named := [f"llm.{key}" for key in _SENDING if key in _mapping(document.get("llm"), "llm")]:
+        variable = named[0].replace(".", "_").upper()
+        raise ConfigError(
+            f"{SETTINGS_FILE}: {named[0]}: where notes are sent is not for a vault's own file to say",
+            hint=f"Set REME_{variable} in the environment.",
         )
     if "state_dir" in document:
         raise ConfigError(
@@ -339,6 +389,15 @@ vault:
 #   follow_renames: false     # respell links to files that other programs rename, while `reme runtime` is running
 
 # embedder: none              # search by meaning, too: bundled, use, auto (whichever is installed), onnx:DIRECTORY
+
+# reasoner: auto              # offline: never ask the model that the environment names (REME_LLM_MODEL)
+
+# llm:                        # how that model is asked
+#   daily_tokens: 500000      # what it may use a day, read and written
+#   context: 32000            # how many tokens it takes at once
+#   prompts: prompts          # your own instead of those that ship: a folder of this vault
+#   price_in: 0.4             # what a million tokens costs, read and written, for `reme cost`
+#   price_out: 1.6
 
 # folders:                    # where things are kept
 #   resource: resource        # raw material, written once

@@ -66,9 +66,9 @@ def test_a_question_finds_its_answer_on_the_calibrated_scale(embedder: Embedder)
         "Water the tomatoes twice a week.",
     ]
     questions = ["how often do we rotate the jwt keys?", "When was Maria born?", "周末去哪里玩了？"]
-    cosines = embedder.embed(questions, query=True) @ embedder.embed(passages).T
-    assert list(cosines.argmax(1)) == [0, 1, 2]
     calibration = embedder.calibration
+    cosines = (embedder.embed(questions, query=True) - calibration.centre) @ embedder.embed(passages).T
+    assert list(cosines.argmax(1)) == [0, 1, 2]
     scaled = ((cosines - calibration.lo) / calibration.span).clip(0, 1.2)
     own = [scaled[row, row] for row in range(len(questions))]
     others = [scaled[row, column] for row in range(3) for column in range(4) if row != column]

@@ -1,18 +1,25 @@
-"""Models: embedders, which turn texts into vectors.
+"""Models: embedders, which turn texts into vectors, and chat models, which answer a text.
 
-Owns which there are and how each is run. Must not know the index, notes or the vault: texts come in, numbers go out.
+Owns which there are and how each is run. Must not know the index, notes, decisions or the vault: texts come in, numbers
+or texts go out.
 """
 
+from reme.models.chat import CHAT_MODELS, ChatModel, Reply, open_chat
 from reme.models.choose import EMBEDDERS, is_installed, open_embedder
 from reme.models.embedder import Calibration, Embedder, Vectors
-from reme.models.settings import EndpointSettings
+from reme.models.settings import ChatSettings, EndpointSettings
 
 __all__ = [
+    "CHAT_MODELS",
     "EMBEDDERS",
     "Calibration",
+    "ChatModel",
+    "ChatSettings",
     "Embedder",
     "EndpointSettings",
+    "Reply",
     "Vectors",
     "is_installed",
+    "open_chat",
     "open_embedder",
 ]

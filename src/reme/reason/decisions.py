@@ -97,6 +97,7 @@ class Event:
         name: A title for people.
         slug: A file name without extension, in the language of the material.
         description: One line.
+        refused: Parts of the answer that are no decision, with the reason.
     """
 
     continues: int | None
@@ -104,6 +105,7 @@ class Event:
     slug: str
     description: str
     statements: tuple[Statement, ...]
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +195,13 @@ class Extraction:
     Attributes:
         unfinished: Numbers of the sources with more to teach than the units asked for could hold; they are read
             again by the next run.
+        refused: Parts of the answer that are no decision, with the reason.
     """
 
     units: tuple[Unit, ...]
     topics: tuple[Topic, ...]
     unfinished: tuple[int, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,20 +274,26 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A node of its own."""
+    """A node of its own; ``refused`` are parts of the answer that are no decision, with the reason."""
 
     claims: tuple[Claim, ...]
     relations: tuple[Relation, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What the unit adds to candidate ``candidate``; nothing that stands there is dropped."""
+    """What the unit adds to candidate ``candidate``; nothing that stands there is dropped.
+
+    Attributes:
+        refused: Parts of the answer that are no decision, with the reason.
+    """
 
     candidate: int
     shape: Shape
     edits: tuple[NodeEdit, ...]
     relations: tuple[Relation, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

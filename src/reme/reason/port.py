@@ -2,12 +2,13 @@
 
 Each action asks for the narrow protocol that it needs; `Reasoner` is their union. A reasoner never writes and never
 sees a path: it is given numbered material and returns a typed decision, which the action checks and commits. One
-that cannot answer raises `reme.errors.Unavailable`.
+that does not answer raises `reme.errors.Unavailable`; one whose answers are of no use raises `Unusable`.
 """
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from reme.errors import Unavailable
 from reme.reason.decisions import (
     Bucket,
     Candidate,
@@ -31,7 +32,15 @@ __all__ = [
     "Reasoner",
     "ResourceReasoner",
     "TopicReasoner",
+    "Unusable",
 ]
+
+
+class Unusable(Unavailable):
+    """A reasoner answered, and nothing that it said was a decision: what it was asked about stays as it is.
+
+    Nobody else is to be asked instead, since what was wrong with the answers would never be seen.
+    """
 
 
 class MemoryReasoner(Protocol):

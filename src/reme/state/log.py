@@ -1,17 +1,18 @@
-"""The run log in SQLite, and the hits that wait to be merged: opened when first needed, created by the first write.
+"""Runs, calls of models and hits in SQLite: opened when first needed, created by the first write.
 
 Every write is one short ``BEGIN IMMEDIATE`` transaction, so any number of processes may share the file.
 """
 
 import contextlib
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import apsw
 
 from reme.errors import Unavailable
+from reme.state.calls import Call
 from reme.state.runs import Run
 
 __all__ = ["State"]
@@ -34,6 +35,22 @@ CREATE TABLE run(
     summary TEXT NOT NULL DEFAULT ''
 ) STRICT;
 """
+_CALLS: Final = """
+CREATE TABLE IF NOT EXISTS call(
+    seq INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    day TEXT NOT NULL,
+    run TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    model TEXT NOT NULL,
+    tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    price REAL
+) STRICT;
+CREATE INDEX IF NOT EXISTS call_day ON call(day)
+"""
+_CALL: Final = "at, day, run, operation, decision, model, tokens_in, tokens_out, price"
 _HITS: Final = """
 CREATE TABLE IF NOT EXISTS hit(path TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY(path, day)) STRICT, WITHOUT ROWID
 """
@@ -107,7 +124,7 @@ class State:
             connection.executemany("INSERT OR IGNORE INTO hit VALUES (?, ?)", hits)
 
         if hits:
-            self._briefly(write)
+            self._briefly(write, _HITS, _HITS_BUSY_MS)
 
     def hand_over_hits(self, take: Callable[[list[tuple[str, str]]], None]) -> int:
         """Give away the recorded hits, and forget them if they are taken.
@@ -132,17 +149,83 @@ class State:
             taken = len(hits)
 
         if self.path.exists():
-            self._briefly(write)
+            self._briefly(write, _HITS, _HITS_BUSY_MS)
         return taken
 
-    def _briefly(self, write: Callable[[_Connection], None]) -> None:
+    def begin_call(self, call: Call, most: int) -> int | None:
+        """Set tokens aside for a call that is about to be made, unless its day would then have more than it may.
+
+        Args:
+            call: With the tokens that it may need at most.
+            most: How many tokens the day may have, by all processes and threads together.
+
+        Returns:
+            What to finish the call by, or None if there are not so many left.
+
+        Raises:
+            Unavailable: If the file cannot be written.
+        """
+        kept: int | None = None
+
+        def write(connection: _Connection) -> None:
+            nonlocal kept
+            day = call.day.isoformat()
+            if _tokens(connection, day) + call.tokens_in + call.tokens_out <= most:
+                at, names = call.at.isoformat(), (call.run, call.operation, call.decision, call.model)
+                values = (at, day, *names, call.tokens_in, call.tokens_out, call.price)
+                connection.execute(f"INSERT INTO call({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+                kept = int(connection.last_insert_rowid())
+
+        self._briefly(write, _CALLS, _BUSY_MS)
+        return kept
+
+    def finish_call(self, number: int, tokens_in: int, tokens_out: int, price: float | None) -> None:
+        """Record what a call came to, instead of what was set aside for it; nothing is kept of one that cost nothing.
+
+        Raises:
+            Unavailable: If the file cannot be written.
+        """
+
+        def write(connection: _Connection) -> None:
+            if tokens_in or tokens_out:
+                values = (tokens_in, tokens_out, price, number)
+                connection.execute("UPDATE call SET tokens_in = ?, tokens_out = ?, price = ? WHERE seq = ?", values)
+            else:
+                connection.execute("DELETE FROM call WHERE seq = ?", (number,))
+
+        self._briefly(write, _CALLS, _BUSY_MS)
+
+    def calls(self, since: date, run: str | None = None) -> list[Call]:
+        """Calls of models from a day on, oldest first.
+
+        Args:
+            run: Only those of this run.
+
+        Raises:
+            Unavailable: If the file is there and cannot be read.
+        """
+        if self._connection is None and not self.path.exists():
+            return []
+
+        def read(connection: _Connection) -> list[Call]:
+            if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'call'").fetchall():
+                return []
+            rows = connection.execute(
+                f"SELECT {_CALL} FROM call WHERE day >= ?1 AND (?2 IS NULL OR run = ?2) ORDER BY seq",  # noqa: S608
+                (since.isoformat(), run),
+            )
+            return [_call(row) for row in rows]
+
+        return self._with_connection(read)
+
+    def _briefly(self, write: Callable[[_Connection], None], schema: str, patience: int) -> None:
         """One transaction on a connection of its own, which may be another thread's."""
         try:
             connection = _connect(self.path)
             try:
-                connection.set_busy_timeout(_HITS_BUSY_MS)
+                connection.set_busy_timeout(patience)
                 connection.execute("BEGIN IMMEDIATE")
-                connection.execute(_HITS)
+                connection.execute(schema)
                 write(connection)
                 connection.execute("COMMIT")
             finally:
@@ -230,6 +313,16 @@ def _set_aside(path: Path) -> None:
         path.replace(path.with_name(path.name + ".damaged"))
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _tokens(connection: _Connection, day: str) -> int:
+    rows = connection.execute("SELECT total(tokens_in + tokens_out) FROM call WHERE day = ?", (day,)).fetchall()
+    return int(rows[0][0])
+
+
+def _call(row: tuple[Any, ...]) -> Call:
+    at, day, *rest = row
+    return Call(datetime.fromisoformat(at), date.fromisoformat(day), *rest)
 
 
 def _run(row: tuple[Any, ...]) -> Run:

@@ -22,6 +22,7 @@ from reme.vault import Layer, Stat
 __all__ = [
     "Embedding",
     "Health",
+    "Reasoning",
     "Reindexed",
     "Skipped",
     "Versions",
@@ -69,6 +70,21 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Who decides what is remembered and learnt.
+
+    Attributes:
+        reasoner: ``offline``, or the model.
+        tokens_today: What models have used today, and
+        tokens_a_day: what they may; 0 for both where no model is asked.
+    """
+
+    reasoner: str
+    tokens_today: int
+    tokens_a_day: int
+
+
+@dataclass(frozen=True, slots=True)
 class Versions:
     """What the index was made by: another value of any of them makes it anew."""
 
@@ -96,6 +112,7 @@ class Health:
         keeper: The process that keeps the index in step with the files, and what it last said; None where there is
             none, and each question brings the index up to date.
         embedding: How far the vectors are.
+        reasoning: Who decides what is remembered and learnt.
         problems: What is wrong with files, the first of ``problem_count``.
         skipped: What is not indexed or not searched, and why: symlinks, nested vaults, unreadable names, text in no
             known encoding.
@@ -117,6 +134,7 @@ class Health:
     size: int
     keeper: Keeper | None
     embedding: Embedding
+    reasoning: Reasoning
     problem_count: int
     problems: tuple[FileProblem, ...]
     skipped: tuple[Skipped, ...]
@@ -172,6 +190,7 @@ def status(
         size=state.bytes,
         keeper=keeper,
         embedding=_embedding(workspace, state, keeper),
+        reasoning=_reasoning(workspace),
         problem_count=len(problems),
         problems=tuple(problems[:limit]),
         skipped=tuple(Skipped(path, reason) for path, reason in sorted(skipped)),
@@ -229,6 +248,7 @@ def status_text(result: Health) -> str:
         "kept by": _keeper_text(result.keeper),
         "pending": _listed(result.pending, result.pending_paths),
         "vectors": _embedding_text(result.embedding),
+        "reasoner": _reasoning_text(result.reasoning),
         "unresolved links": _unresolved_text(result),
         "crowded": ", ".join(f"{folder} ({count})" for folder, count in result.density.items() if count > _CROWDED),
         "built anew": result.rebuilt,
@@ -277,6 +297,14 @@ def _embedding(workspace: Workspace, state: Status, keeper: Keeper | None) -> Em
     return Embedding(wanted, state.model, state.embedded, pending, problem.removeprefix(_BACKGROUND))
 
 
+def _reasoning(workspace: Workspace) -> Reasoning:
+    if not workspace.daily_tokens:
+        return Reasoning(workspace.reasoner_name, 0, 0)
+    calls = workspace.state.calls(workspace.clock.today())
+    used = sum(call.tokens_in + call.tokens_out for call in calls)
+    return Reasoning(workspace.reasoner_name, used, workspace.daily_tokens)
+
+
 def _unresolved_text(result: Health) -> str:
     if not result.left_behind:
         return str(result.unresolved) if result.unresolved else ""
@@ -308,6 +336,12 @@ def _embedding_text(embedding: Embedding) -> str:
     if embedding.model:
         text += f" ({embedding.model})"
     return text + (f"; {embedding.problem}" if embedding.problem else "")
+
+
+def _reasoning_text(reasoning: Reasoning) -> str:
+    if not reasoning.tokens_a_day:
+        return reasoning.reasoner
+    return f"{reasoning.reasoner}, {reasoning.tokens_today:,} of {reasoning.tokens_a_day:,} tokens used today"
 
 
 def _listed(count: int, paths: Sequence[VaultPath]) -> str:
