@@ -211,7 +211,8 @@ def _known_items(name: str, files: Mapping[str, str], rng: random.Random) -> Ite
         if alone:
             rare.append(Question(rng.choice(alone), frozenset({(path, 0)})))
         three.append(Question(" ".join(rng.sample(sorted(set(said[path])), 3)), frozenset({(path, 0)})))
-    yield Collection(f"{name}: a word that it alone has", files, tuple(rare), by_note=True)
+    if rare:
+        yield Collection(f"{name}: a word that it alone has", files, tuple(rare), by_note=True)
     yield Collection(f"{name}: three random words", files, tuple(three), by_note=True)
 
 

@@ -38,7 +38,10 @@ CONTEXT = SearchSettings(top_chunks_per_path=1, expand_depth=0)
 class Known:
     """An embedder whose cosines with the query are written down."""
 
-    name, dim, calibration = "known", 2, Calibration(0.7, 0.2)
+    name, dim = "known", 2
+
+    def __init__(self, calibration: Calibration | None = None) -> None:
+        self.calibration = calibration or Calibration(0.7, 0.2)
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Any:
         cosines = [1.0 if query else next(c for body, c, _ in NOTES.values() if body == text) for text in texts]
@@ -105,6 +108,18 @@ def test_context_with_both_legs(ten: Place, tmp_path: Path) -> None:
     own = {path: 0.5 * coverage(path) + 0.5 * likeness(path) for path in NOTES}
     base = {path: own[path] + 0.4 * (own[path] - 0.5 * min(likeness(path), middle)) for path in NOTES}
     check(ask(ten, tmp_path, CONTEXT, Known()), base)
+
+
+def test_what_is_near_to_every_question_counts_for_less(ten: Place, tmp_path: Path) -> None:
+    def centred(path: str) -> float:
+        cosine = NOTES[path][1]
+        return min(max((cosine - 0.5 * cosine - 0.5 * math.sqrt(1 - cosine * cosine) - 0.1) / 0.4, 0), 1.2)
+
+    middle = sorted(map(centred, NOTES))[(len(NOTES) - 1) // 2]
+    own = {path: 0.5 * coverage(path) + 0.5 * centred(path) for path in NOTES}
+    base = {path: own[path] + 0.4 * (own[path] - 0.5 * min(centred(path), middle)) for path in NOTES}
+    usual = np.array([0.5, 0.5], np.float32)
+    check(ask(ten, tmp_path, CONTEXT, Known(Calibration(0.1, 0.4, usual))), base)
 
 
 def test_context_with_words_alone(ten: Place, tmp_path: Path) -> None:

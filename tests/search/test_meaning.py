@@ -26,6 +26,17 @@ SUBJECTS: Final = (
 )
 
 
+TEMPLATES: Final = (
+    "## Questions and topics\n\n- \n\n## Notes\n\n- \n",
+    "## Ingredients\n\n- \n\n## Directions\n\n- \n",
+    "## 问题\n\n- \n\n## 笔记\n\n- \n",
+)
+HOMELY: Final = (
+    ("How does he get to the office?", "Tom cycles to work along the canal unless it rains.\n"),
+    ("他怎么上班?", "老王每天骑自行车去公司。\n"),
+)
+
+
 @pytest.fixture(params=sorted(NEEDED))
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     name: str = request.param
@@ -60,3 +71,15 @@ def test_it_is_among_the_first_by_both_legs_and_nowhere_by_words(notes: Place, e
         recalled = recall(notes.index, notes.clock, PLAIN, question, embedder=embedder, anchors=Anchors())
         assert recalled.routing == "vectors"
         assert statement.strip() in recalled.block
+
+
+def test_a_template_is_no_answer_to_every_question(place: Place, embedder: Embedder) -> None:
+    for i, template in enumerate(TEMPLATES):
+        place.write(f"template{i}.md", template)
+    for i, (_, statement) in enumerate(HOMELY):
+        place.write(f"target{i}.md", statement)
+    place.refresh()
+    embed(place.index, embedder)
+    for i, (question, _) in enumerate(HOMELY):
+        found = search(place.index, place.clock, PLAIN, question, weights={"keyword": 0}, limit=10, embedder=embedder)
+        assert found.hits[0].path == f"target{i}.md"

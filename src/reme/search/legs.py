@@ -147,6 +147,8 @@ def _vector(embedder: Embedder, query: str) -> bytes:
     made: Any = np.ascontiguousarray(embedder.embed([query], query=True), dtype=np.float32)
     if made.shape != (1, embedder.dim) or not np.isfinite(made).all():
         raise ValueError(f"it gave no {embedder.dim} numbers")
+    if (centre := embedder.calibration.centre) is not None:
+        made = np.asarray(made - centre, dtype=np.float32)
     return made.tobytes()
 
 

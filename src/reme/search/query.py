@@ -335,6 +335,7 @@ def _hit(
                 text.line, text.end_line, text.trail, text.text, score, text.speaker, text.date, marks_of(text.text)
             )
             for text, score in cut
+            if text.text.strip()  # a note without a body is found by its name and properties alone
         ),
     )
 

@@ -6,6 +6,9 @@ lists; nothing is asked of a model but of the embedder. Read-only, and the same 
 A fact is a block of a note, or a turn of a dialogue. Its rank is a product, each part of which is in its evidence:
 
     score · (½ + ½ coverage) · (1 + ¼ relation) · (1 + ¼ date) · origin · (½ if superseded)
+
+What counts is what is said: the speaker, the day and the citation behind a statement give it no words, and what a
+dialogue, its note and a node of it all say is one fact.
 """
 
 import re
@@ -64,7 +67,11 @@ _NAMED_BONUS: Final = 2.0
 _MOST_EDGES: Final = 100
 _LINKED_LAYERS: Final[tuple[Layer, ...]] = ("digest", "daily", "resource", "other")
 _LEAST_RANK: Final = 0.05
-_BARE_LINK: Final = re.compile(r"\s*(?:[-*+] )?[^\n:]+::\s*\[\[[^\[\]\n]*\]\]\s*")
+_BARE_LINK: Final = re.compile(r"\s*(?:[-*+] )?([^\n:]+)::\s*\[\[[^\[\]\n]*\]\]\s*")
+_PROVENANCE: Final = frozenset({"source", "inherits", "derived_from"})
+_CITATION: Final = re.compile(r" — (?:\[\[[^\[\]\n]+\]\](?:, )?)+[ \t]*$", re.MULTILINE)
+_ATTRIBUTION: Final = re.compile(r" \((?:[^()\n]*, )?\d{4}-\d\d-\d\d(?:, about [\d-]+)?\)[ \t]*$", re.MULTILINE)
+_MARK: Final = re.compile(r"\A(?:> ?)*(?:\[![\w-]+\][+-]? *)?(?:(?:[-*+]|\d{1,9}[.)]) +)?")
 _UNQUOTED: Final = frozenset({"heading", "rule", "comment"})
 
 
@@ -225,7 +232,8 @@ def recall(
         dates = {path: note.date for path, note in index.rows_of([hit.path for hit in found.hits]).items()}
         core = _core(found.hits, asked)
         edges, nodes = _edges(index, found.hits, core, asked, plan, archived)
-        facts = _facts(found.hits, dates, edges, asked)
+        view = _views(index)
+        facts = _facts([hit for hit in found.hits if not view.search(hit.path)], dates, edges, asked)
         relations = _relations(index, edges, nodes, core, asked)
     about = _node(core, dates.get(core.path)) if core else None
     return _assembled(found, routed.intent, routed.routing, about, relations, facts, budget, plan)
@@ -297,10 +305,15 @@ def _edges(
         archived=archived,
         limit=_MOST_EDGES,
     )
-    day = re.compile(rf"{re.escape(index.layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}\.md")
-    generated = {n.path for n in walked.nodes if day.fullmatch(n.path) or n.path.endswith(index.settings.generated)}
-    edges = tuple(edge for edge in walked.edges if not {edge.source, edge.target} & generated)
+    view = _views(index)
+    edges = tuple(edge for edge in walked.edges if not view.search(edge.source) and not view.search(edge.target))
     return edges, {node.path: node for node in walked.nodes}
+
+
+def _views(index: Index) -> re.Pattern[str]:
+    """What the paths of files match that only repeat others: indexes of days, topics, generated notes."""
+    day = rf"^{re.escape(index.layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}(?:\.md|/interests\.yaml)$"
+    return re.compile("|".join((day, *(rf"(?:^|/){re.escape(name)}$" for name in index.settings.generated))))
 
 
 def _relations(
@@ -310,10 +323,16 @@ def _relations(
     core: Hit | None,
     asked: _Asked,
 ) -> list[RecalledRelation]:
-    """The links as relations, one for each pair and predicate: those that the query names first, then the latest."""
+    """The links as relations, one for each pair and predicate: those that the query names first, then the latest.
+
+    A link without a predicate tells nothing where there is one with a predicate between the same two.
+    """
+    named = {(edge.source, edge.target) for edge in edges if edge.predicate}
     dates = {path: note.date for path, note in index.rows_of([node.path for node in nodes.values()]).items()}
     found: dict[tuple[str, str, str | None], tuple[tuple[object, ...], RecalledRelation]] = {}
     for edge in edges:
+        if edge.predicate is None and (edge.source, edge.target) in named:
+            continue
         target = VaultPath(edge.target)
         far = nodes[edge.source] if core and target == core.path else nodes[target]
         date = dates.get(edge.source) or dates.get(target)
@@ -343,7 +362,7 @@ def _facts(
         for chunk in hit.chunks:
             date = chunk.date or dates.get(hit.path)
             for fact in _pieces(hit, chunk, date, chunk.score * factor, lines.get(hit.path, ()), asked):
-                known = facts.get(said := words(fact.text))
+                known = facts.get(said := words(_said(fact.text)))
                 if said and (known is None or fact.rank > known.rank):
                     facts[said] = fact
     ranked = sorted(facts.values(), key=lambda fact: (-fact.rank, fact.path, fact.line))
@@ -355,10 +374,10 @@ def _pieces(
 ) -> Iterator[RecalledFact]:
     around = asked.terms_in(f"{hit.name}\n{' '.join(chunk.trail)}")
     for line, end_line, text in _cut(hit, chunk):
-        there = asked.terms_in(text)
+        there = asked.terms_in(_CITATION.sub("", text))
         within_it = [said for at, said in links if line <= at <= end_line]
-        if within_it and _BARE_LINK.fullmatch(text):
-            continue  # it is told as a relation
+        if (link := _BARE_LINK.fullmatch(text)) and (within_it or link[1] in _PROVENANCE):
+            continue  # it is told as a relation, or where its note comes from
         evidence = FactEvidence(
             score=score,
             coverage=(asked.coverage(there) + asked.coverage(there | around)) / 2,
@@ -373,6 +392,11 @@ def _pieces(
         yield RecalledFact(
             hit.path, line, end_line, chunk.trail, text, rank, evidence, date, hit.origin, chunk.speaker, marks
         )
+
+
+def _said(text: str) -> str:
+    """A statement without its list or callout mark, who said it when, and its citation."""
+    return _ATTRIBUTION.sub("", _CITATION.sub("", _MARK.sub("", text, count=1)))
 
 
 def _cut(hit: Hit, chunk: HitChunk) -> Iterator[tuple[int, int, str]]:
