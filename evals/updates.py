@@ -2,7 +2,8 @@
 
 The pairs in ``updates.jsonl`` were written for this: ``changed`` should be flagged as a contradiction, ``same`` cited,
 and ``other`` merely added. Both statements stand in one node, so that only their relation is measured. The rules were
-tuned on ``updates.jsonl``; ``updates_held_out.jsonl`` was written afterwards, and looked at once.
+tuned on ``updates.jsonl`` and ``updates_other_words.jsonl``; ``updates_fresh.jsonl``, of the shapes of the latter, was
+written afterwards and looked at once, and of ``updates_held_out.jsonl`` only the counts are looked at.
 
     python evals/updates.py [--wrong]
 
@@ -19,7 +20,12 @@ from pathlib import Path
 from reme.reason import Candidate, Cite, Contradict, Evidence, OfflineReasoner, SourceLine, Unit, Update
 
 HERE = Path(__file__).parent
-SETS = {"tuned": HERE / "updates.jsonl", "held out": HERE / "updates_held_out.jsonl"}
+SETS = {
+    "tuned": HERE / "updates.jsonl",
+    "in other words, tuned": HERE / "updates_other_words.jsonl",
+    "of the same shapes, looked at once": HERE / "updates_fresh.jsonl",
+    "held out": HERE / "updates_held_out.jsonl",
+}
 
 
 def judged(reasoner: OfflineReasoner, old: str, new: str) -> str:

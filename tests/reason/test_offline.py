@@ -285,6 +285,15 @@ def test_more_about_it_is_inserted() -> None:
         ("The importer supports CSV files.", "The importer does not support CSV files."),
         ("发布会议在周一上午。", "发布会议改到周四上午。"),
         ("我喝咖啡加糖。", "我喝咖啡不再加糖。"),
+        ("Emma lives in Oslo with her husband.", "Emma has relocated to Stockholm."),
+        ("I drive a red Volvo to work every morning.", "I sold the Volvo."),
+        ("We are flying to Rome in October.", "We called off the trip to Rome."),
+        ("I'm married to Oskar.", "I got divorced."),
+        ("I have never been to Japan.", "I went to Japan in April."),
+        ("小周在华信上班。", "小周跳槽去了中科。"),
+        ("我订了网易云会员。", "网易云会员我退订了。"),
+        ("财务由小马负责。", "财务现在归小杨管。"),
+        ("我对花生过敏。", "我对花生不过敏。"),
     ],
 )
 def test_contradictions_are_flagged_and_never_resolved(old: str, new: str) -> None:
@@ -293,6 +302,25 @@ def test_contradictions_are_flagged_and_never_resolved(old: str, new: str) -> No
     assert decision.shape == "refine"
     assert isinstance(decision.edits[0], Contradict)
     assert decision.edits[0].block == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Emma lives in Oslo.", "Sven has relocated to Stockholm."),
+        ("My Volvo broke down near Ghent.", "I sold the sofa."),
+        ("My aunt lives in Rome.", "We called off the trip to Rome."),
+        ("I'm married to Oskar.", "My cousin got divorced."),
+        ("I have never been to Japan.", "My sister went to Japan in April."),
+        ("The meeting with Ana is on Monday.", "The meeting with Bo was moved to Friday."),
+        ("小周在华信上班。", "小李跳槽去了中科。"),
+        ("小王是产品经理。", "小李是产品经理。"),
+        ("财务由小马负责。", "物流现在归小杨管。"),
+    ],
+)
+def test_what_is_said_of_something_else_is_no_contradiction(old: str, new: str) -> None:
+    decision = integrate(lines(new), node(old))
+    assert not isinstance(decision, Update) or not any(isinstance(edit, Contradict) for edit in decision.edits)
 
 
 def test_another_bucket_under_the_same_name_is_another_thing() -> None:

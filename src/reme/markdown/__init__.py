@@ -20,6 +20,7 @@ from reme.markdown.note import (
 )
 from reme.markdown.parse import parse
 from reme.markdown.properties import delete_property, set_property
+from reme.markdown.prose import flowing, joined, sentence_spans, unwrapped
 from reme.markdown.regions import region, with_region, with_regions_of, without_regions
 from reme.markdown.resolve import Names, Resolution, resolution, resolve, spellings
 from reme.markdown.retarget import is_wikilink, link_text, retarget
@@ -48,16 +49,20 @@ __all__ = [
     "delete_property",
     "display_text",
     "fingerprint",
+    "flowing",
     "is_wikilink",
+    "joined",
     "link_text",
     "parse",
     "region",
     "resolution",
     "resolve",
     "retarget",
+    "sentence_spans",
     "set_property",
     "spellings",
     "splice",
+    "unwrapped",
     "with_region",
     "with_regions_of",
     "without_regions",

@@ -14,13 +14,16 @@ __all__ = ["find_frontmatter", "read_frontmatter", "tag_names"]
 
 BOM: Final = b"\xef\xbb\xbf"
 
-_OPENING: Final = re.compile(rb"---[ \t]*\r?\n")
+_OPENING: Final = re.compile(rb"---[ \t]*\r?\n(?:\xef\xbb\xbf)*")
 _CLOSING: Final = re.compile(rb"\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)")
 _SEPARATORS: Final = re.compile(r"[,\s]+")
 
 
 def find_frontmatter(source: bytes) -> tuple[Span, Span] | None:
-    """The whole block and the YAML between its fences, or None if the note does not begin with one that is closed."""
+    """The whole block and the YAML between its fences, or None if the note does not begin with one that is closed.
+
+    A byte-order mark before the YAML, as joining two files leaves it, is none of it: parsers pass over it uncounted.
+    """
     start = 3 if source.startswith(BOM) else 0
     opening = _OPENING.match(source, start)
     if opening is None:

@@ -21,6 +21,10 @@ _LINE_MARKS: Final = re.compile(
     r"^[ \t]*(?:(?:>|[-*+](?=[ \t\r]|$)|[0-9]{1,9}[.)](?=[ \t\r]|$)|\#{1,6}(?=[ \t\r]|$)|\[![^\]\n]*\][-+]?)[ \t]*)*"
     r"(?:(?:={2,}|-{2,}|\*{3,}|_{3,})[ \t\r]*$)?"
 )
+_BETWEEN_CHINESE: Final = re.compile(
+    r"(?<=[\u2e80-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef])[^\S\n]*\n[^\S\n]*"
+    r"(?=[\u2e80-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef])"
+)
 _MD_SUFFIX: Final = re.compile(r"\.md$", re.IGNORECASE)
 _DESCRIBING: Final = ("name", "description", "aliases", "tags")
 
@@ -41,11 +45,13 @@ def words(text: str) -> str:
     """The words of a text in their order, separated by single spaces.
 
     Links are replaced by what a reader sees of them; list bullets and numbers, quote, callout and heading marks at the
-    start of lines and rules are left out; Unicode is NFC. Letter case, punctuation and task boxes are kept.
+    start of lines and rules are left out, as are line breaks inside a Chinese paragraph; Unicode is NFC. Letter case,
+    punctuation and task boxes are kept.
     """
     plain = shown(text)
     if "](" in plain:
         plain = _MARKDOWN_LINK.sub(r"\1", plain)
+    plain = _BETWEEN_CHINESE.sub("", plain)
     lines = (line if line[:1].isalpha() else _LINE_MARKS.sub("", line) for line in plain.split("\n"))
     return " ".join(unicodedata.normalize("NFC", "\n".join(lines)).split())
 

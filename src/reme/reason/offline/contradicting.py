@@ -5,6 +5,7 @@ contradicting statements holds is never decided here.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +34,7 @@ _SCHEDULE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(
     r"\d|第?[一二三四五六七八九十百千万两]+$|(?:one|two|three|four|five|six|seven|eight|nine|ten)$|"
+    r"(?:eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty)$|"
     r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)$"
 )
 _MEASURE: Final = re.compile(
@@ -50,12 +52,18 @@ class Said:
     Attributes:
         values: What in it could change while the rest stays.
         matter: Its words without those values, and without words that only say that something changed, or when.
+        events: Those of its matter that only say that something takes place.
         order: Its words in order.
         denied: Whether it has an odd number of negations.
         announced: Whether it says that something is not as it was.
-        attributes: What it says that there is one of: which rule, of what, and its value.
+        attributes: What it says that there is one of: which slot, of whom or what, its value, and whether another value
+            contradicts that by itself.
         sides: For each pair of opposites that it has a side of: the pair, the side, and its words without those.
         replaced: The words of what it says does not hold any more.
+        gist: Its words without its negations, and without words that only say that something changed, or when.
+        about: Whom it speaks of: people by what they are to somebody, and the speaker.
+        over: The words of what it says has come to an end, and whether that is something that takes place.
+        stands: Whether it tells what is or will be, and not what was.
         measures: Its quantities, number and unit.
     """
 
@@ -63,12 +71,17 @@ class Said:
     terms: frozenset[str]
     values: frozenset[str]
     matter: frozenset[str]
+    events: frozenset[str]
     order: tuple[str, ...]
     denied: bool
     announced: bool
-    attributes: tuple[tuple[int, str, str], ...]
+    attributes: tuple[tuple[str, str, str, bool], ...]
     sides: tuple[tuple[int, int, frozenset[str]], ...]
     replaced: tuple[frozenset[str], ...]
+    gist: frozenset[str]
+    about: frozenset[str]
+    over: tuple[tuple[frozenset[str], bool], ...]
+    stands: bool
     measures: frozenset[tuple[str, str]]
 
 
@@ -76,18 +89,21 @@ def said_in(lexicon: Lexicon, text: str) -> Said:
     """Read a statement."""
     rules = rules_for(text)
     tokens = [token for token in lexicon.tokens(text) if token.term]
+    events, held = lexicon.all_terms(rules.event), lexicon.all_terms(rules.held)
     values = values_of(text) | {token.text for token in tokens if token.proper}
     spoken = lexicon.all_terms(values)
 
     def without_values(terms: frozenset[str]) -> frozenset[str]:
         return frozenset(t for t in terms - spoken if not (has_cjk(t) and any(value in t for value in values)))
 
-    bare = rules.change.sub(" ", rules.ended.sub(" ", rules.time.sub(" ", text)))
+    bare = rules.change.sub(" ", rules.ended.sub(" ", rules.time.sub(" ", rules.unit.sub(" ", text))))
+    matter = without_values(lexicon.terms(bare))
     return Said(
         text=text,
         terms=frozenset(token.term for token in tokens),
         values=values,
-        matter=without_values(lexicon.terms(bare)),
+        matter=matter,
+        events=matter & events,
         order=tuple(token.term for token in tokens),
         denied=denies(text),
         announced=rules.change.search(text) is not None,
@@ -98,12 +114,11 @@ def said_in(lexicon: Lexicon, text: str) -> Said:
             for side, pattern in enumerate(pair)
             if pattern.search(text)
         ),
-        replaced=tuple(
-            terms
-            for pattern in rules.replaced
-            for match in pattern.finditer(text)
-            if (terms := lexicon.terms(match["old"]))
-        ),
+        replaced=_phrases(lexicon, rules.replaced, text),
+        gist=lexicon.terms(rules.negation.sub(" ", bare)),
+        about=frozenset(word.lower() for word in (*rules.people.findall(text), *rules.first_person.findall(text)[:1])),
+        over=tuple((phrase - events - held, bool(phrase & events)) for phrase in _phrases(lexicon, rules.over, text)),
+        stands=not (rules.past.search(text) or rules.ended.search(text) or denies(text)),
         measures=frozenset(
             ((m["number"] or m["count"]).lower(), (m["unit"] or m["measure"]).lower()) for m in _MEASURE.finditer(text)
         ),
@@ -142,31 +157,46 @@ def _turned(one: Said, other: Said) -> bool:
     return all(rules_for(said.text).comparison.search(said.text) for said in (one, other))
 
 
-def _attributes(rules: Rules, text: str) -> list[tuple[int, str, str]]:
-    found: list[tuple[int, str, str]] = []
-    for number, pattern in enumerate(rules.attribute):
-        if (match := pattern.search(text)) is not None:
+def _phrases(lexicon: Lexicon, patterns: Iterable[re.Pattern[str]], text: str) -> tuple[frozenset[str], ...]:
+    """The words of what patterns find, as far as they have content."""
+    found = (lexicon.terms(match["old"]) for pattern in patterns for match in pattern.finditer(text))
+    return tuple(terms for terms in found if terms)
+
+
+def _attributes(rules: Rules, text: str) -> list[tuple[str, str, str, bool]]:
+    found: list[tuple[str, str, str, bool]] = []
+    for slot in rules.attribute:
+        if (match := slot.pattern.search(text)) is not None:
             groups = match.groupdict()
-            key = " ".join(filter(None, (groups.get("key"), groups.get("key2")))).lower()
-            found.append((number, key, (groups["value"] or groups.get("value2") or "").lower().strip()))
+            whose = "" if rules.first_person.fullmatch(who := groups.get("who") or "") else who
+            key = " ".join(filter(None, (whose, groups.get("key"), groups.get("key2")))).lower()
+            found.append((slot.name, key, slot.value or groups["value"].lower().strip(), slot.lasting))
     return found
 
 
 def _attributes_differ(new: Said, old: Said) -> bool | None:
     """Whether something that there is one of is another now; None if the statements are not of that kind."""
-    then = {(number, key): value for number, key, value in old.attributes}
-    for number, key, value in new.attributes:
-        if (before := then.get((number, key))) is not None:
-            return not (value.startswith(before) or before.startswith(value))
-    return None
+    then: dict[tuple[str, str], list[str]] = {}
+    for slot, key, value, _ in old.attributes:
+        then.setdefault((slot, key), []).append(value)
+    same: bool | None = None
+    for slot, key, value, lasting in new.attributes:
+        for before in then.get((slot, key), ()):
+            if not (value.startswith(before) or before.startswith(value)) and (lasting or new.announced):
+                return True
+            same = False
+    return same
 
 
 def _value_differs(new: Said, old: Said) -> bool:
     """The same subject and attribute with another value, or announced as a change."""
-    shared, every = new.matter & old.matter, new.matter | old.matter
     announced = new.announced
+    mine, its = new.matter, old.matter
+    if announced and mine - new.events and its - old.events:
+        mine, its = mine - new.events, its - old.events
+    shared, every = mine & its, mine | its
     ours, theirs = new.values - old.values, old.values - new.values
-    if not shared:
+    if not shared or _several_differ(ours, theirs):
         return False
     if not announced and min(len(_named(ours)), len(_named(theirs))) > 1:
         return False
@@ -176,6 +206,13 @@ def _value_differs(new: Said, old: Said) -> bool:
         return moved and only_when and len(shared) >= _SAME_SHORT_MATTER * len(every)
     least = _SAME_MATTER_AFTER_CHANGE if announced else _SAME_MATTER
     return len(shared) > 1 and len(shared) >= least * len(every) and (announced or bool(ours and theirs))
+
+
+def _several_differ(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether both a name and a time are others: then it is another thing."""
+    names = [frozenset(v for v in _named(side) if not _NUMBER.match(v)) for side in (ours, theirs)]
+    times = [frozenset(v for v in side if _SCHEDULE.fullmatch(v)) for side in (ours, theirs)]
+    return all(names) and all(times)
 
 
 def _named(values: frozenset[str]) -> frozenset[str]:
@@ -203,7 +240,13 @@ def _measure_differs(new: Said, old: Said) -> bool:
 def _sign_differs(new: Said, old: Said) -> bool:
     """The same matter with the opposite sign."""
     shared, every = new.matter & old.matter, new.matter | old.matter
-    if new.denied == old.denied or not shared:
+    if new.denied == old.denied:
+        return False
+    told, least = new.gist | old.gist, min(new.gist, old.gist, key=len)
+    named = bool(least - new.matter - old.matter) and new.about == old.about
+    if named and least <= new.gist & old.gist and len(told) <= _SHORT_DENIAL:
+        return True
+    if not shared:
         return False
     short = shared == min(new.matter, old.matter, key=len) and len(every) <= _SHORT_DENIAL
     return short or (len(shared) > 1 and len(shared) >= _SAME_MATTER * len(every))
@@ -224,12 +267,18 @@ def _opposed(new: Said, old: Said) -> bool:
 
 
 def _replaces(new: Said, old: Said) -> bool:
-    """The new one says of most of the old one's words that they do not hold any more, and has others in common."""
+    """The new one says of most of the old one's words, or of what it has standing, that it does not hold any more."""
     for phrase in new.replaced:
         named = phrase & old.terms
         if len(named) < _NAMED_AS_OLD * len(phrase):
             continue
         beside = (new.terms - phrase) & old.terms
-        if beside or (len(named) >= _NAMED_AS_OLD * len(old.terms)):
+        if beside or old.stands or (len(named) >= _NAMED_AS_OLD * len(old.terms)):
             return True
-    return False
+    return any(_ends(phrase, old, planned=planned) for phrase, planned in new.over)
+
+
+def _ends(phrase: frozenset[str], old: Said, *, planned: bool) -> bool:
+    """Whether a statement tells of something as standing, or as planned where it is something that takes place."""
+    tells = rules_for(old.text).planned.search(old.text) is not None if planned else old.stands
+    return tells and bool(phrase) and phrase <= old.terms

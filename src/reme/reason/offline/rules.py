@@ -12,12 +12,28 @@ from importlib.resources import files
 from re import Pattern
 from typing import Final, Literal
 
-__all__ = ["Language", "Rules", "has_cjk", "rules_for", "rules_of"]
+__all__ = ["Language", "Rules", "Slot", "has_cjk", "rules_for", "rules_of"]
 
 Language = Literal["english", "chinese"]
 
 _CJK: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|each|opposites|forms|words)\]")
+_PIECE: Final = re.compile(r"\{(?P<name>[a-z]+)\}")
+_SECTION: Final = re.compile(r"\[(?P<name>\w+): (?P<kind>anywhere|opening|pattern|each|opposites|slots|forms|words)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What there is one of at a time.
+
+    Attributes:
+        value: What a statement of this form says that it is; empty where the pattern's ``value`` says so.
+        lasting: Whether two values exclude each other; else they do only where a change is announced.
+    """
+
+    name: str
+    value: str
+    lasting: bool
+    pattern: Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +77,19 @@ class Rules:
     reported: Pattern[str]
     comparison: Pattern[str]
     ended: Pattern[str]
-    attribute: tuple[Pattern[str], ...]
+    planned: Pattern[str]
+    past: Pattern[str]
+    unit: Pattern[str]
+    attribute: tuple[Slot, ...]
     replaced: tuple[Pattern[str], ...]
+    over: tuple[Pattern[str], ...]
     opposites: tuple[tuple[Pattern[str], Pattern[str]], ...]
     irregular: Mapping[str, str]
     announced: Pattern[str]
     joint: frozenset[str]
     before_verb: frozenset[str]
+    event: frozenset[str]
+    held: frozenset[str]
     stop: frozenset[str]
     weak: frozenset[str]
 
@@ -90,6 +112,8 @@ def rules_of(language: Language) -> Rules:
     words: dict[str, frozenset[str]] = {}
     each: dict[str, tuple[Pattern[str], ...]] = {}
     opposites: tuple[tuple[Pattern[str], Pattern[str]], ...] = ()
+    pieces: dict[str, str] = {}
+    attribute: tuple[Slot, ...] = ()
     forms: dict[str, str] = {}
     spaced = language == "english"
     for name, kind, lines in _sections(text):
@@ -97,6 +121,10 @@ def rules_of(language: Language) -> Rules:
             words[name] = frozenset(word for line in lines for word in line.split())
         elif kind == "each":
             each[name] = tuple(map(re.compile, lines))
+        elif name == "pieces":
+            pieces = dict(line.split(": ", 1) for line in lines)
+        elif kind == "slots":
+            attribute = tuple(_slot(line, pieces) for line in lines)
         elif kind == "forms":
             forms = dict(form.split("=") for line in lines for form in line.split())
         elif kind == "opposites":
@@ -111,7 +139,7 @@ def rules_of(language: Language) -> Rules:
         else:
             alternatives = [part for line in lines for part in line.split(" | ")]
             patterns[name] = _compiled(alternatives, kind, spaced=spaced)
-    return Rules(**patterns, **each, **words, opposites=opposites, irregular=forms)  # pyright: ignore[reportArgumentType]
+    return Rules(**patterns, **each, **words, attribute=attribute, opposites=opposites, irregular=forms)  # pyright: ignore[reportArgumentType]
 
 
 def _sections(text: str) -> list[tuple[str, str, list[str]]]:
@@ -123,6 +151,13 @@ def _sections(text: str) -> list[tuple[str, str, list[str]]]:
         elif line and not line.startswith("#") and found:
             found[-1][2].append(line)
     return found
+
+
+def _slot(line: str, pieces: Mapping[str, str]) -> Slot:
+    head, _, pattern = line.partition(": ")
+    name, _, value = head.partition("/")
+    whole = _PIECE.sub(lambda match: pieces[match["name"]], pattern)
+    return Slot(name.removesuffix("?"), value, not name.endswith("?"), re.compile(whole))
 
 
 def _compiled(alternatives: list[str], kind: str, *, spaced: bool) -> Pattern[str]:

@@ -1,6 +1,7 @@
 """Sentences: where they begin and end in a text, what they are worth, and which say the same.
 
-Owns the scoring. A sentence is always an exact substring of the text that it comes from.
+Owns the scoring. A sentence is always an exact substring of the text that it comes from, but for line breaks that only
+keep lines short.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reme.markdown import sentence_spans, unwrapped
 from reme.reason.decisions import StatementKind
 from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.terms import Lexicon, overlap, values_of
@@ -25,8 +27,6 @@ _FURTHER: Final = 1.0
 _FEWEST_BESIDE_A_PRONOUN: Final = 3
 _FEWEST_TERMS: Final = 2
 
-_END = re.compile(r"(?<=[.!?…])(?!(?<=\bNo\.)\s+\d)[\"”')\]*_]*\s+(?=\S)|(?<=[。！？；!?])[”』」）\"]*(?=.)|\s*\n\s*")
-_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|Inc|Ltd|e\.g|i\.e)|\b[A-Z]|^\s*\d{1,3})\.$")
 _LEAD = re.compile(
     r"^(?:\s|[-*+•>#|]+(?=\s)|\[[ xX]\]|\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、])+"
 )
@@ -45,7 +45,7 @@ class Sentence:
     """A sentence and what is known of it.
 
     Attributes:
-        text: Exactly as it stands in its source.
+        text: As it stands in its source, on one line.
         line: The source's number.
         score: What it is worth; below 1 it is chatter.
         kind: What sort of statement it makes.
@@ -66,22 +66,10 @@ class Sentence:
 def split(text: str) -> list[tuple[str, bool]]:
     """The sentences of a text without list marks, code left out, each with whether it was a numbered item."""
     found: list[tuple[str, bool]] = []
-    at = 0
-    prose = _FENCED.sub(lambda match: "\n" * len(match.group()), text)
-    for end in [*_END.finditer(prose), None]:
-        stop = (
-            end.start() + len(end.group().rstrip())
-            if end and end.group().strip()
-            else end.start()
-            if end
-            else len(prose)
-        )
-        raw = prose[at:stop]
-        if end is not None and "\n" not in end.group() and _ABBREVIATION.search(raw):
-            continue
-        at = end.end() if end else stop
-        bare = _LEAD.sub("", raw).strip()
-        if bare:
+    prose = unwrapped(_FENCED.sub(lambda match: "\n" * len(match.group()), text))
+    for start, stop in sentence_spans(prose):
+        raw = prose[start:stop]
+        if bare := _LEAD.sub("", raw).strip():
             found.append((bare, _NUMBERED.match(raw) is not None))
     return found
 

@@ -22,7 +22,7 @@ class Shelf:
         self._statements: list[Said] = []
         self._by_text: dict[str, int] = {}
         self._by_term: defaultdict[str, list[int]] = defaultdict(list)
-        self._by_attribute: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+        self._by_attribute: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self.terms: set[str] = set()
         """The words of all of them."""
         for said in statements:
@@ -38,8 +38,8 @@ class Shelf:
         self._by_text.setdefault(said.text, number)
         for term in said.terms:
             self._by_term[term].append(number)
-        for rule, key, _ in said.attributes:
-            self._by_attribute[rule, key].append(number)
+        for slot, key, *_ in said.attributes:
+            self._by_attribute[slot, key].append(number)
         self.terms |= said.terms
         return number
 
@@ -52,6 +52,6 @@ class Shelf:
             shared.update(self._by_term.get(term, ()))
         found = {number for number, _ in shared.most_common(_LIKEST)}
         found.update(self._by_text.get(text, 0) for text in (said.text,))
-        for rule, key, _ in said.attributes:
-            found.update(self._by_attribute.get((rule, key), [])[-_LIKEST:])
+        for slot, key, *_ in said.attributes:
+            found.update(self._by_attribute.get((slot, key), [])[-_LIKEST:])
         return [(number, self._statements[number - 1]) for number in sorted(found - {0})]

@@ -24,6 +24,7 @@ _CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
 _VALUE = re.compile(
     r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)(?<![A-Za-z\d_])(?!I\b)[A-Z][A-Za-z]*(?![A-Za-z\d_])|"
     r"\b(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|"
     r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
     r"mornings?|noon|afternoons?|evenings?|nights?|midnight)\b|"
     r"(?:周|星期|礼拜)[一二三四五六日天]|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|凌晨|午夜|"
