@@ -9,22 +9,24 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from reme.catalog import Catalog, Operation, add_tools, valid_arguments
 from reme.clock import Clock, zone_named
-from reme.config import DreamOptions, MemoryOptions, Settings, load_settings
+from reme.config import DreamOptions, LLMOptions, MemoryOptions, Settings, load_settings
 from reme.errors import Refused, ReMeError, Unavailable
 from reme.index import Index, IndexDamaged, Keeper, ProjectorStatus, open_index, reported
-from reme.models import Embedder, EndpointSettings, open_embedder
+from reme.models import ChatModel, ChatSettings, Embedder, EndpointSettings, open_chat, open_embedder
+from reme.paths import parse_path
 from reme.revision import revision_of
 from reme.search import AccessLog, Anchors, Signals, merge_access
 from reme.state import State
 from reme.tools import Caller, LeftBehind, Workspace, left_behind
-from reme.vault import Amend, Role, Vault
+from reme.vault import Amend, Role, Vault, finish_interrupted
 
 __all__ = ["App", "build_catalog", "open_vault", "run_runtime"]
 
@@ -60,6 +62,7 @@ class App:
         self.catalog = catalog
         self._notices = notices
         self._embedder: Embedder | None = None
+        self._model: ChatModel | None = None
         self._signals = Signals(vault.state_dir / _SIGNALS)
         self._anchors = Anchors()
         self._left_behind: tuple[LeftBehind, ...] = ()
@@ -115,6 +118,10 @@ class App:
             raise Refused(
                 f"{operation.name} is not for the role {role}", hint=f"It is for: {_listed(operation.roles)}."
             )
+        try:
+            finish_interrupted(self.vault)
+        except Unavailable as error:  # what does not need it may go on
+            self.vault.notices.append(error.message)
         workspace = self.workspace(role, actor)
         if operation.effects == "read":
             try:
@@ -141,7 +148,9 @@ class App:
             anchors=self._anchors,
             keeper=self.keeper,
             views=self._views,
-            embedder_name=self.settings.embedder,
+            embedder_name=settings.embedder,
+            reasoner_name=_reasoner_name(settings),
+            daily_tokens=settings.llm.daily_tokens if _asks_model(settings) else 0,
         )
 
     def _views(self) -> tuple[Amend, ...]:
@@ -170,6 +179,50 @@ class App:
             self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
         return self._embedder
 
+    def model(self) -> ChatModel | None:
+        """The chat model that decides, opened at the first call; None where the offline reasoner does.
+
+        Raises:
+            ConfigError: If there is none of this name, or it has no key.
+        """
+        llm = self.settings.llm
+        if self._model is None and _asks_model(self.settings):
+            options = ("url", "key", "proxy", "timeout", "tries")
+            given = {name: value for name in options if (value := getattr(llm, name)) is not None}
+            self._model = open_chat(llm.model, ChatSettings(**given))
+        return self._model
+
+    def _reasoner(self, operation: Operation, workspace: Workspace) -> Any:
+        from reme.reason import ModelSettings, OfflineReasoner, model_reasoner
+
+        model = self.model()
+        if model is None:
+            return OfflineReasoner()
+        known = {field.name for field in fields(ModelSettings)}
+        options = {name: value for name, value in _set(self.settings.llm).items() if name in known}
+        caller = workspace.caller
+        return model_reasoner(
+            model,
+            ModelSettings(**options),
+            self.state,
+            self.vault.clock,
+            run=caller.run,
+            operation=operation.name,
+            own_prompt=self._own_prompt,
+            waits=caller.role == "system",
+        )
+
+    def _own_prompt(self, file: str) -> str | None:
+        """The vault's own text of a prompt, if it has one."""
+        folder = self.settings.llm.prompts
+        data = self.vault.bytes_of(parse_path(f"{folder}/{file}")) if folder else None
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def finish_interrupted(self, _index: Index, _stop: Callable[[], bool]) -> bool:
+        """Background work: finish what a process that crashed has left half done."""
+        finish_interrupted(self.vault, wait=True)
+        return False
+
     def follow_renames(self, _index: Index, _stop: Callable[[], bool]) -> bool:
         """Background work: have links follow the files that other programs have renamed."""
         workspace = self.workspace("system", "runtime")
@@ -184,9 +237,7 @@ class App:
             if operation.reasons:
                 import asyncio
 
-                from reme.reason import OfflineReasoner
-
-                return asyncio.run(operation.function(workspace, OfflineReasoner(), **arguments))
+                return asyncio.run(operation.function(workspace, self._reasoner(operation, workspace), **arguments))
             return operation.function(workspace, **arguments)
         except OSError as error:
             name = Path(str(error.filename)).name if error.filename else "the vault"
@@ -214,6 +265,17 @@ class App:
                 self.state.finish(caller.run, outcome, _first_line(summary), clock.now())
 
 
+def _asks_model(settings: Settings) -> bool:
+    return bool(settings.llm.model) and settings.reasoner != "offline"
+
+
+def _reasoner_name(settings: Settings) -> str:
+    if not _asks_model(settings):
+        return "offline"
+    host = urlsplit(settings.llm.url).netloc.rpartition("@")[2]
+    return f"{settings.llm.model} at {host}" if host else settings.llm.model
+
+
 def build_catalog(settings: Settings) -> Catalog:
     """Every operation: the tools, then the actions, which are loaded only when one is asked for."""
     return Catalog(add_tools, lambda catalog: _add_actions(catalog, settings))
@@ -237,7 +299,7 @@ def _dream_settings(settings: Settings) -> Any:
     return replace(dream, **_set(settings.dream))
 
 
-def _set(options: MemoryOptions | DreamOptions) -> dict[str, Any]:
+def _set(options: MemoryOptions | DreamOptions | LLMOptions) -> dict[str, Any]:
     """The options that are set."""
     return {name: value for name, value in asdict(options).items() if value is not None}
 
@@ -298,7 +360,7 @@ def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:
 
     with open_vault(root) as app:
         embedder = app.embedder()
-        works = [reading(app.vault)]
+        works = [app.finish_interrupted, reading(app.vault)]
         if embedder is not None:
             works.append(embedding(embedder))
         if app.settings.links.follow_renames:

@@ -132,6 +132,9 @@ def test_the_same_words_twice_are_two_messages_and_a_replay_has_the_same_keys() 
         ("card 4111 1111 1111 1111 ok", "4111"),
         ("it is Zx9Kq2LmP0vR7tYw3BnD5cFg8HjS", "Zx9Kq2"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
+        ("My AWS secret is wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI"),
+        ("secret wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY ok", "wJalrXUtnFEMI"),
+        ("密钥 wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY 给你", "wJalrXUtnFEMI"),
         ("curl -H 'Authorization: Bearer abcdef123456.zzz'", "abcdef123456"),
     ],
 )
@@ -152,6 +155,10 @@ def test_secrets_are_taken_out(text: str, secret: str) -> None:
         "call 2026-05-15 or 030 1234567",
         "the token is expired",
         "internationalization and counterrevolutionaries",
+        "the token came with commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "the secret has the id 123e4567-e89b-12d3-a456-426614174000",
+        "tokens are read in src/reme/actions/redaction_of_secrets.py today",
+        "密钥在 config/production/signing_keys 目录里",
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:

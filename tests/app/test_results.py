@@ -46,6 +46,7 @@ CALLS = [
     ("daily_reindex", {"day": "2026-05-15"}),
     ("lint", {}),
     ("status", {}),
+    ("cost", {}),
     ("wait", {"timeout": 5}),
     ("follow_renames", {}),
     ("reindex", {}),

@@ -29,7 +29,7 @@ from reme.actions.sources import Source
 from reme.errors import InvalidInput, Refused
 from reme.markdown import words
 from reme.paths import VaultPath, slug_of
-from reme.reason import DreamReasoner, Extraction, Topic
+from reme.reason import DreamReasoner, Extraction, Topic, Unusable
 from reme.revision import revision_of
 from reme.tools import Workspace, one_line
 from reme.vault import Amend, Committed, Edit, Put, Unchanged, locked
@@ -113,6 +113,7 @@ class _Dream:
     async def run(self, extraction: Extraction, most: int) -> None:
         """Integrate the units, in their order."""
         self.topics = extraction.topics
+        self.problems += extraction.refused
         self.failed.update(self.sources[n - 1].path for n in extraction.unfinished if 1 <= n <= len(self.sources))
         if len(extraction.units) > most:
             self.problems.append(f"{len(extraction.units) - most} units more than asked for were left out")
@@ -127,9 +128,15 @@ class _Dream:
         size = max(1, self.settings.parallel)
         for batch in (entries[at : at + size] for at in range(0, len(entries), size)):
             homes = [await self._homes(entry) for entry in batch]
-            decided = await asyncio.gather(*(self._ask(e, h, "") for e, h in zip(batch, homes, strict=True)))
+            asked = (self._ask(e, h, "") for e, h in zip(batch, homes, strict=True))
+            decided = await asyncio.gather(*asked, return_exceptions=True)
             for place, (entry, early) in enumerate(zip(batch, decided, strict=True)):
-                await self._integrate(entry, early if place == 0 else await self._still(entry, early))
+                try:
+                    if isinstance(early, BaseException):
+                        raise early
+                    await self._integrate(entry, early if place == 0 else await self._still(entry, early))
+                except Unusable as error:
+                    self._give_up(entry, None, "refused", error.message)
 
     async def _still(self, entry: Evidenced, decided: Decided) -> Decided:
         """A decision for the candidates as they are now: the same if what it rests on is there, else another."""

@@ -140,6 +140,7 @@ class _Drafts:
 
     def place(self, event: Event, said: Sequence[Message], day: date, offered: Sequence[VaultPath]) -> None:
         """Put an event into the note that it continues, if that is of this day and session; else into its own."""
+        self.refused += event.refused
         statements = self._checked(event, said)
         if not statements:
             if event.statements:

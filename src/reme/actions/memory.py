@@ -16,6 +16,7 @@ from reme.actions.learning import EventNote, Learnt, learn
 from reme.actions.ledger import read_watermark
 from reme.actions.messages import Delivery, MessageProblem, Redaction, read_blocks
 from reme.actions.origin import Origin
+from reme.actions.rehearsal import rehearsed
 from reme.actions.runs import ATTEMPTS, commit_as_system, report_path, some, write_report
 from reme.actions.settings import MemorySettings
 from reme.errors import Conflict, InvalidInput
@@ -30,6 +31,8 @@ __all__ = ["MemoryReport", "auto_memory", "memory_text"]
 _ACTION: Final = "auto_memory"
 _NO_EVENTS: Final = "nothing in it was worth a note"
 _KEPT_AT_ONCE: Final = 1000
+_DID: Final = {"created": "created", "extended": "extended"}
+_WOULD: Final = {"created": "would create", "extended": "would extend"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class MemoryReport:
         redactions: Secrets taken out, by message and kind.
         refused: Decisions of the reasoner that could not be followed, with the reason.
         report: The report in the vault, or None where nothing was written.
+        dry_run: Whether this only says what would come of it.
     """
 
     run: str
@@ -62,6 +66,7 @@ class MemoryReport:
     redactions: tuple[Redaction, ...]
     refused: tuple[str, ...]
     report: VaultPath | None
+    dry_run: bool = False
 
 
 async def auto_memory(
@@ -73,6 +78,7 @@ async def auto_memory(
     hint: str = "",
     day: date | None = None,
     origin: Origin = "person",
+    dry_run: bool = False,
     settings: MemorySettings | None = None,
 ) -> MemoryReport:
     """Keep a conversation and learn from it.
@@ -83,6 +89,7 @@ async def auto_memory(
         hint: What the caller says that matters.
         day: The local date of messages without a time of their own; today by default.
         origin: Where the conversation comes from, if that is to be trusted less than its speakers.
+        dry_run: Whether to write nothing, and only tell what would come of it; a model is asked all the same.
 
     Raises:
         InvalidInput: If the session id is no file name, or no message could be taken, with the reason for each.
@@ -90,6 +97,14 @@ async def auto_memory(
         Unavailable: If the vault cannot be written or the reasoner does not answer; what was said is kept all the same.
     """
     settings = settings or MemorySettings()
+    if dry_run:
+        layout = workspace.vault.layout
+        places = [dialogue_path(workspace.vault, session_id), layout.ledger, VaultPath(layout.daily)]
+        with rehearsed(workspace, places) as copy:
+            report = await auto_memory(
+                copy, reasoner, messages, session_id, hint=hint, day=day, origin=origin, settings=settings
+            )
+        return replace(report, run="", report=None, dry_run=True)
     report = MemoryReport(
         run=workspace.caller.run,
         session_id=session_id,
@@ -231,19 +246,32 @@ def _report_lines(report: MemoryReport) -> list[str]:
 def _trouble(report: MemoryReport) -> list[str]:
     return [
         *some([f"- message {problem.line} was not taken: {problem.reason}" for problem in report.problems]),
-        *some([f"- message {redaction.line}: a {redaction.kind} was taken out" for redaction in report.redactions]),
+        *some(
+            [
+                f"- message {redaction.line}: {_article(redaction.kind)} {redaction.kind} was taken out"
+                for redaction in report.redactions
+            ]
+        ),
         *some([f"- not followed: {one_line(reason)}" for reason in report.refused]),
     ]
 
 
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"
+
+
 def memory_text(report: MemoryReport) -> str:
     """A report in words."""
+    outcomes = _WOULD if report.dry_run else _DID
     if not report.learnt:
         lines = [f"session {report.session_id}: nothing new in {report.received} messages"]
     else:
         lines = [
-            _summary(report),
-            *(f"{note.outcome} {note.path} ({note.name}, {note.statements} statements)" for note in report.notes),
+            ("dry run: " if report.dry_run else "") + _summary(report),
+            *(
+                f"{outcomes[note.outcome]} {note.path} ({note.name}, {note.statements} statements)"
+                for note in report.notes
+            ),
         ]
-        lines.append(f"run {report.run}")
+        lines += [] if report.dry_run else [f"run {report.run}"]
     return "\n".join([*lines, *(line.removeprefix("- ") for line in _trouble(report))])

@@ -7,9 +7,11 @@ appended to, follows here: what it says of the old path is said again of the new
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
 from reme.actions.ledger import Derived, Digested, Ledger, LedgerLine
+from reme.actions.statements import source_lines
 from reme.errors import Refused
 from reme.markdown import fingerprint, parse, words
 from reme.paths import VaultPath, parse_path
@@ -36,7 +38,7 @@ class _File:
     path: VaultPath
     revision: Revision
     mark: str
-    said: tuple[str, ...]
+    said: tuple[tuple[int, str], ...]
 
 
 def find_moved(vault: Vault, ledger: Ledger, looked_at: Iterable[VaultPath]) -> tuple[Moved, ...]:
@@ -87,8 +89,8 @@ def _read(vault: Vault, path: VaultPath) -> _File | None:
     if data is None:
         return None
     note = parse(data)
-    lines = note.source.decode("utf-8", "replace").splitlines()
-    return _File(path, revision_of(data), fingerprint(note), tuple(words(line) for line in lines))
+    said = tuple((line.number, words(line.text)) for line in source_lines(note, date.min))
+    return _File(path, revision_of(data), fingerprint(note), said)
 
 
 def _likeness(file: _File, entries: Sequence[Derived], digested: Digested | None) -> float:
@@ -100,7 +102,7 @@ def _likeness(file: _File, entries: Sequence[Derived], digested: Digested | None
 
 
 def _line_of(file: _File, text: str) -> int | None:
-    return next((number for number, said in enumerate(file.said, start=1) if text in said), None)
+    return next((number for number, said in file.said if text in said), None)
 
 
 def _lines(file: _File, entries: Sequence[Derived], digested: Digested | None) -> tuple[LedgerLine, ...]:

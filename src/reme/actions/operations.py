@@ -20,7 +20,7 @@ from reme.actions.settings import ActionSettings
 from reme.actions.staleness import stale, stale_text
 from reme.catalog import Catalog, Operation
 from reme.reason import DreamReasoner, MemoryReasoner
-from reme.tools import Workspace
+from reme.tools import DryRun, Workspace
 from reme.vault import Role
 
 __all__ = ["register"]
@@ -53,10 +53,19 @@ def register(catalog: Catalog, settings: ActionSettings | None = None) -> None:
             Literal["person", "agent", "tool", "web"],
             "Where the conversation comes from, if it is to be trusted less than those who speak in it",
         ] = "person",
+        dry_run: DryRun = False,
     ) -> MemoryReport:
         """Keep a conversation and turn it into daily notes: what happened, what was decided, what is preferred."""
         return await remember(
-            workspace, reasoner, messages, session_id, hint=hint, day=date, origin=origin, settings=chosen.memory
+            workspace,
+            reasoner,
+            messages,
+            session_id,
+            hint=hint,
+            day=date,
+            origin=origin,
+            dry_run=dry_run,
+            settings=chosen.memory,
         )
 
     async def auto_dream(
@@ -105,9 +114,10 @@ def register(catalog: Catalog, settings: ActionSettings | None = None) -> None:
         workspace: Workspace,
         proposal: Annotated[str, "The run that made the proposal, as `proposals` lists it"],
         path: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
+        dry_run: DryRun = False,
     ) -> Decided:
         """Write what a proposal proposes, merged with what has been written meanwhile."""
-        return accept_proposal(workspace, proposal, path, settings=chosen.dream)
+        return accept_proposal(workspace, proposal, path, dry_run=dry_run, settings=chosen.dream)
 
     decides = frozenset[Role]({"curator", "person"})
     catalog.add(

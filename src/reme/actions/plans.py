@@ -147,7 +147,7 @@ def planned(
         new_path: Gives the path of a new node, from its bucket and slug.
         problems: Takes the reasons for what is refused.
     """
-    found: list[str] = []
+    found: list[str] = [] if isinstance(decision, Skip) else [*decision.refused]
     match decision:
         case Skip(reason):
             plan = Plan("skipped", None, None, (), reason)
@@ -170,7 +170,7 @@ def _created(
 ) -> Plan:
     fit = tuple(claim for claim in claims if _fits(entry, claim, problems))
     if not fit:
-        return Plan("skipped", None, None, (), "no claim of it could be followed")
+        return Plan("refused", None, None, (), "no claim of it could be followed")
     path = new_path(entry.bucket, entry.unit.slug or entry.unit.name)
     cited = dict.fromkeys(source for claim in fit for source in entry.citing.sources(claim.evidence))
     data = write_node(

@@ -20,7 +20,7 @@ from reme.actions.settings import DreamSettings
 from reme.errors import Conflict, InvalidInput, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision, revision_of
-from reme.tools import Workspace
+from reme.tools import DryRun, Workspace
 from reme.vault import Conflicted, Edit, Put, Vault
 
 __all__ = [
@@ -176,22 +176,37 @@ def proposals_text(result: Proposals) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What was decided: the files, and how many of the proposal are left."""
+    """What was decided, or with ``dry_run`` would be.
+
+    Attributes:
+        proposal: The run that made the proposal.
+        paths: The files that were decided of.
+        left: How many of the proposal are left.
+        run: The run to show or undo; empty where nothing was written.
+    """
 
     kind: Literal["accepted", "rejected"]
     proposal: str
     paths: tuple[VaultPath, ...]
     left: int
+    run: str = ""
+    dry_run: bool = False
 
 
 def accept(
-    workspace: Workspace, proposal: str, path: Sequence[str] | None = None, *, settings: DreamSettings | None = None
+    workspace: Workspace,
+    proposal: str,
+    path: Sequence[str] | None = None,
+    *,
+    dry_run: bool = False,
+    settings: DreamSettings | None = None,
 ) -> Decided:
     """Write what a proposal proposes, merged with what has been written meanwhile.
 
     Args:
         proposal: The run that made it.
         path: Only these files of it; all by default.
+        dry_run: Whether to write nothing, and only tell what would be.
         settings: For the buckets that the generated view lists.
 
     Raises:
@@ -204,7 +219,7 @@ def accept(
         known, made = settings or DreamSettings(), [file.path for file in chosen]
         edits.append(view_edit(workspace.vault, known.buckets, known.fallback, made))
     lines: list[LedgerLine] = [entry for file in chosen for entry in file.derived]
-    return _decide(workspace, found, chosen, "accepted", edits, lines, "")
+    return _decide(workspace, found, chosen, "accepted", edits, lines, "", dry_run=dry_run)
 
 
 def reject(
@@ -212,6 +227,7 @@ def reject(
     proposal: Annotated[str, "The run that made the proposal, as `proposals` lists it"],
     path: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
     reason: Annotated[str, "Why, for the record"] = "",
+    dry_run: DryRun = False,
 ) -> Decided:
     """Decide against a proposal; its sources are not read again until they change.
 
@@ -219,7 +235,7 @@ def reject(
         NotFound: If there is no such open proposal, or a file is not in it.
     """
     found, chosen = _chosen(workspace.vault, proposal, path)
-    return _decide(workspace, found, chosen, "rejected", [], [], reason)
+    return _decide(workspace, found, chosen, "rejected", [], [], reason, dry_run=dry_run)
 
 
 def _chosen(vault: Vault, run: str, paths: Sequence[str] | None) -> tuple[Proposal, list[Proposed]]:
@@ -249,6 +265,8 @@ def _decide(
     edits: list[Edit],
     lines: list[LedgerLine],
     reason: str,
+    *,
+    dry_run: bool,
 ) -> Decided:
     paths = tuple(file.path for file in chosen)
     left = len(proposal.files) - len(chosen)
@@ -257,7 +275,8 @@ def _decide(
         lines += proposal.sources
     now, run = workspace.clock.now(), workspace.caller.run
     edits.append(append_lines(workspace.vault, tuple(lines), at=now, run=run))
-    outcome = commit_as_system(workspace, edits, f"{kind} {len(paths)} files of the proposal {proposal.run}")
+    why = f"{kind} {len(paths)} files of the proposal {proposal.run}"
+    outcome = commit_as_system(workspace, edits, why, dry_run=dry_run)
     if isinstance(outcome, Conflicted):
         named = sorted(outcome.actual)
         raise Conflict(
@@ -265,12 +284,16 @@ def _decide(
             hint="Reject that file of the proposal: the next dream reads its sources again if they change.",
             details={"proposal": proposal.run, "paths": named},
         )
+    if dry_run:
+        return Decided(kind, proposal.run, paths, left, dry_run=True)
     if not left:
         (workspace.vault.state_dir / _FOLDER / f"{proposal.run}.json").unlink(missing_ok=True)
-    return Decided(kind, proposal.run, paths, left)
+    return Decided(kind, proposal.run, paths, left, run)
 
 
 def decided_text(result: Decided) -> str:
     """A decision in words."""
+    verb = {"accepted": "would accept", "rejected": "would reject"}[result.kind] if result.dry_run else result.kind
     left = f", {result.left} left" if result.left else ""
-    return "\n".join([f"{result.kind} {len(result.paths)} files of {result.proposal}{left}", *result.paths])
+    run = f" (run {result.run})" if result.run else ""
+    return "\n".join([f"{verb} {len(result.paths)} files of {result.proposal}{left}{run}", *result.paths])

@@ -35,9 +35,20 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
+_NAMED = re.compile(
+    r"(?:\b(?:[a-z0-9]+[_ -])*(?:secret|password|passwd|passphrase|credential|token"
+    r"|api[_ -]?key|access[_ -]?key|private[_ -]?key|"
+    r"signing[_ -]?key|encryption[_ -]?key)s?\b|密钥|密码|口令|令牌|私钥|凭证)"
+    r"(?P<between>[^\n.!?。！？]{0,40}?)(?<![\w/+=-])(?P<secret>[A-Za-z0-9+/_=-]{20,})(?![\w/+=-]|\.[A-Za-z])",
+    re.IGNORECASE,
+)
+_HARMLESS = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:[A-Za-z]+[_/-])*[A-Za-z]+|[a-z0-9]+(?:[_/-][a-z0-9]+)+|[0-9a-f]{32,64}|\d+",
+)
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
 _DENSE = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")
 _LEAST_ENTROPY: Final = 4.0
+_LEAST_ENTROPY_NAMED: Final = 3.4
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -49,6 +60,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     found: list[str] = []
     for kind, pattern in _PATTERNS:
         text = pattern.sub(lambda match, kind=kind: _replaced(match, kind, found), text)
+    text = _NAMED.sub(lambda match: _replaced(match, "secret", found) if _is_random(match) else match.group(), text)
     text = _CARD.sub(
         lambda match: _replaced(match, "card number", found) if _is_card(match.group()) else match.group(), text
     )
@@ -71,6 +83,22 @@ def _is_password(word: str) -> bool:
     return any(not char.isalpha() for char in word.rstrip(".!?"))
 
 
+def _is_random(match: re.Match[str]) -> bool:
+    """Whether a long word that is called a secret looks drawn by lot: no path, no identifier, no plain word."""
+    word = match["secret"]
+    if re.search(r"\b(?:commit|hash|sha|uuid|file|path|url|id|image|branch)\b", match["between"], re.IGNORECASE):
+        return False
+    if _HARMLESS.fullmatch(word) or "://" in match["between"]:
+        return False
+    kinds = sum(any(test(char) for char in word) for test in (str.isupper, str.islower, str.isdigit))
+    return kinds >= 2 and _entropy(word) >= _LEAST_ENTROPY_NAMED
+
+
+def _entropy(word: str) -> float:
+    """Bits a character."""
+    return -sum(n / len(word) * math.log2(n / len(word)) for n in Counter(word).values())
+
+
 def _is_card(digits: str) -> bool:
     """Luhn's check."""
     numbers = [int(char) for char in digits if char.isdigit()]
@@ -84,5 +112,4 @@ def _is_dense(word: str) -> bool:
         return False
     if word.count("/") > 1 or word.count("-") > 3:
         return False
-    counts = Counter(word)
-    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts.values()) >= _LEAST_ENTROPY
+    return _entropy(word) >= _LEAST_ENTROPY

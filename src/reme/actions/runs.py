@@ -11,7 +11,7 @@ from reme.actions.notes import with_frontmatter
 from reme.paths import VaultPath, parse_path
 from reme.revision import ABSENT
 from reme.tools import Workspace
-from reme.vault import ChangeSet, Edit, Law, Outcome, Put, commit
+from reme.vault import ChangeSet, Edit, Law, Outcome, Put, check, commit
 
 __all__ = [
     "ATTEMPTS",
@@ -37,8 +37,11 @@ ATTEMPTS: Final = 3
 """How often a change is gathered and decided anew when its files change meanwhile."""
 
 
-def commit_as_system(workspace: Workspace, edits: Sequence[Edit], reason: str) -> Outcome:
+def commit_as_system(workspace: Workspace, edits: Sequence[Edit], reason: str, *, dry_run: bool = False) -> Outcome:
     """Commit edits in the caller's run and name, with the rights of ReMe's own actions.
+
+    Args:
+        dry_run: Whether to write nothing, and only tell what it would come to.
 
     Raises:
         Refused: By a law.
@@ -46,7 +49,7 @@ def commit_as_system(workspace: Workspace, edits: Sequence[Edit], reason: str) -
     """
     caller = replace(workspace.caller, role="system")
     change_set = ChangeSet(tuple(edits), role=caller.role, actor=caller.actor, reason=reason, run=caller.run)
-    return commit(workspace.vault, change_set)
+    return (check if dry_run else commit)(workspace.vault, change_set)
 
 
 def report_path(workspace: Workspace, action: str) -> VaultPath:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from reme.markdown import Note
+from reme.markdown import Note, flowing, joined, sentence_spans
 from reme.paths import VaultPath
 from reme.reason import SourceLine, StatementKind
 
@@ -28,7 +28,10 @@ _FIELD: Final = re.compile(r"^\s*(?:[-*+]\s+)?[^\W\d][\w-]*:: ")
 _UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"[\r\n]"), "it has more than one line"),
     (re.compile(r"<!--|%%|```|~~~|\$\$"), "it would open a comment, a fence or a formula"),
-    (re.compile(r"^\s*(?:[-*+>#|<]|\d{1,9}[.)]\s|\[[ xX]\])"), "it begins like a block of Markdown"),
+    (
+        re.compile(r"^\s*(?:[-*+](?:\s|$)|[>#|<]|(?:[-*_=]\s*){3,}$|\d{1,9}[.)]\s|\[[ xX]\])"),
+        "it begins like a block of Markdown",
+    ),
     (_FIELD, "it begins like a field"),
     (re.compile(r"[\[(]\s*[^\W\d][\w-]*::(?=\s|!?\[\[|$)"), "it has a field in it"),
 )
@@ -97,7 +100,10 @@ def section_kind(title: str) -> StatementKind | None:
 
 
 def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> tuple[SourceLine, ...]:
-    """What a daily note states, line by line; fields, headings, code, quotes, tables and comments left out.
+    """What a note states; fields, headings, code, quotes, tables and comments left out.
+
+    A list item is one statement. Of a paragraph, the sentences that begin on one line are: read to their ends, where
+    the line goes on in the next ones.
 
     Args:
         day: The day of the note, for what people wrote without a date.
@@ -118,8 +124,33 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
 
 
 def _lines(note: Note) -> Iterator[tuple[int, str]]:
+    """What stands on each line and goes on behind it."""
     for block in note.blocks:
         if block.kind in ("item", "paragraph"):
-            for number, line in enumerate(note.text(block.span).splitlines(), start=block.line):
-                if not _FIELD.match(line):
-                    yield number, line
+            lines = note.text(block.span).splitlines()
+            yield from (
+                (number, text)
+                for number, text in _whole(lines, block.line, cuts=block.kind == "paragraph")
+                if not _FIELD.match(text)
+            )
+
+
+def _whole(lines: Sequence[str], first: int, *, cuts: bool) -> Iterator[tuple[int, str]]:
+    """Lines with what they go on in.
+
+    Args:
+        first: The number of the first line.
+        cuts: Whether sentences that begin on a further line stand by themselves.
+    """
+    number, text = first, lines[0]
+    for place, (line, goes_on) in enumerate(zip(lines[1:], flowing(lines), strict=True), start=1):
+        if not goes_on or _FIELD.match(text):
+            yield number, text
+            number, text = first + place, line
+            continue
+        text = joined(text, line)
+        begins = len(text) - len(line.strip())
+        if cuts and (own := next((at for at, _ in sentence_spans(text) if at > begins), 0)):
+            yield number, text[:own].rstrip()
+            number, text = first + place, text[own:]
+    yield number, text

@@ -56,6 +56,7 @@ def add_tools(catalog: Catalog) -> None:
         Operation("log", "review", tools.log, "read", tools.log_text),
         Operation("show", "review", tools.show, "read", tools.show_text),
         Operation("undo", "review", tools.undo, "destructive", tools.undo_text),
+        Operation("cost", "review", tools.cost, "read", tools.cost_text, positional=("days",), tool=False),
         Operation("status", "health", tools.status, "read", tools.status_text),
         Operation("wait", "health", tools.wait, "read", tools.waited_text, positional=("timeout",)),
         Operation(

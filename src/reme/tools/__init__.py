@@ -6,8 +6,9 @@ files are kept, indexed and searched is the business of the rooms below. No mode
 
 from reme.tools.append import append
 from reme.tools.asking import recall, recall_text, search, search_text, traverse, traverse_text
-from reme.tools.changes import Written, written_text
+from reme.tools.changes import DryRun, Written, written_text
 from reme.tools.copy import Copied, CopiedFile, copy, copy_text
+from reme.tools.cost import Costs, Spent, cost, cost_text
 from reme.tools.daily import (
     DailyEvent,
     DailyEvents,
@@ -35,6 +36,7 @@ from reme.tools.following import Followed, LeftBehind, follow_renames, followed_
 from reme.tools.health import (
     Embedding,
     Health,
+    Reasoning,
     Reindexed,
     Skipped,
     Versions,
@@ -103,6 +105,7 @@ __all__ = [
     "Changed",
     "Copied",
     "CopiedFile",
+    "Costs",
     "DailyEvent",
     "DailyEvents",
     "DailyListing",
@@ -110,6 +113,7 @@ __all__ = [
     "DailyStatus",
     "Deleted",
     "Download",
+    "DryRun",
     "Edited",
     "Embedding",
     "EventFile",
@@ -131,12 +135,14 @@ __all__ = [
     "Picture",
     "Preset",
     "Properties",
+    "Reasoning",
     "Reindexed",
     "Retargeted",
     "Rule",
     "RunDiff",
     "SchemaSettings",
     "Skipped",
+    "Spent",
     "TagCount",
     "TagCounts",
     "Text",
@@ -149,6 +155,8 @@ __all__ = [
     "append",
     "copy",
     "copy_text",
+    "cost",
+    "cost_text",
     "daily_create",
     "daily_list",
     "daily_list_text",

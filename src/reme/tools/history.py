@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from reme.paths import VaultPath, parse_path
 from reme.revision import Revision
 from reme.tools.changes import submit
-from reme.tools.daily import index_anew
+from reme.tools.daily import index_anew, is_generated_index
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Outcome, Record, Unchanged, diff, history, locked
 from reme.vault import undo as undo_run
@@ -157,6 +157,7 @@ def _undo(workspace: Workspace, run: str, paths: Sequence[VaultPath] | None, *, 
         actor=caller.actor,
         new_run=caller.run,
         paths=paths,
+        is_generated=lambda path, data: is_generated_index(workspace.vault, path, data),
         dry_run=dry_run,
     )
 

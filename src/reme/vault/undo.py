@@ -3,7 +3,7 @@
 Owns the composition of a run's steps. Writes through ``commit`` like everybody else.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from itertools import chain, islice, takewhile
@@ -49,6 +49,7 @@ def undo(
     actor: str,
     new_run: str,
     paths: Sequence[VaultPath] | None = None,
+    is_generated: Callable[[VaultPath, bytes], bool] = lambda _path, _data: False,
     dry_run: bool = False,
 ) -> Outcome:
     """Take back what a run did, or what it did to some paths, keeping what was written later where it does not touch.
@@ -59,6 +60,7 @@ def undo(
         run: The run to undo; an undo is a run too.
         role: Who asks: a run may be undone by its own role, any run by a person.
         paths: Only these, or None for all.
+        is_generated: Tells of a file whether all of it was generated, so that it gives way to one that comes back.
         dry_run: Whether to write nothing, and only tell what it would come to.
 
     Raises:
@@ -74,7 +76,7 @@ def undo(
                 hint="A person may: reme --role person undo " + run,
                 details={"rule": "roles", "run": run},
             )
-        edits = _plan_undo(vault, run, paths)
+        edits = _plan_undo(vault, run, paths, is_generated)
         if not edits:
             return Unchanged({})
         reason = f"undo of {run}: {entries[-1].record.reason}"
@@ -91,10 +93,12 @@ def undo(
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
 
 
-def _plan_undo(vault: Vault, run: str, paths: Sequence[VaultPath] | None = None) -> tuple[Edit, ...]:
+def _plan_undo(
+    vault: Vault, run: str, paths: Sequence[VaultPath] | None, is_generated: Callable[[VaultPath, bytes], bool]
+) -> tuple[Edit, ...]:
     """The edits that would undo a run now; see ``undo`` for arguments and errors."""
     wanted = None if paths is None else set(paths)
-    view = _View(vault)
+    view = _View(vault, is_generated)
     touched = False
     entries = _entries(vault, run)
     undone = _undone(vault, entries)
@@ -166,6 +170,7 @@ class _View:
     """The files as they would be, worked out without touching one."""
 
     vault: Vault
+    is_generated: Callable[[VaultPath, bytes], bool]
     clashes: list[VaultPath] = field(default_factory=list[VaultPath])
     _content: dict[VaultPath, Content | None] = field(default_factory=dict[VaultPath, Content | None])
     _file: dict[VaultPath, VaultPath] = field(default_factory=dict[VaultPath, VaultPath])
@@ -176,7 +181,8 @@ class _View:
             case Replaced(path, pre, post):
                 current = self._see(path)
                 same = revision_of_content(current) == revision_of_content(post)
-                self._content[path] = pre if same else self._merged(path, post, current, pre)
+                comes_back = post is None and self._gives_way(path)
+                self._content[path] = pre if same or comes_back else self._merged(path, post, current, pre)
             case Added(path, offset, data):
                 rest = _without(self._see(path) or b"", offset, data)
                 if rest is None:
@@ -184,7 +190,7 @@ class _View:
                 else:
                     self._content[path] = rest
             case Moved(source, target, _):
-                if self._see(source) is not None or self._see(target) is None:
+                if self._see(target) is None or not self._gives_way(source):
                     self.clashes.append(target)
                 else:
                     self._content[source], self._content[target] = self._content[target], None
@@ -210,6 +216,11 @@ class _View:
             self._content[path] = self.vault.content_of(path)
             self._file[path] = path
         return self._content[path]
+
+    def _gives_way(self, path: VaultPath) -> bool:
+        """Whether a path is free for a file that comes back: there is none, or one that can be generated again."""
+        content = self._see(path)
+        return content is None or (isinstance(content, bytes) and self.is_generated(path, content))
 
     def _merged(
         self, path: VaultPath, base: Content | None, ours: Content | None, theirs: Content | None

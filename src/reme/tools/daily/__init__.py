@@ -26,6 +26,7 @@ from reme.tools.daily.writing import (
     daily_reindex_text,
     daily_write,
     index_anew,
+    is_generated_index,
 )
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "event_states",
     "events_of",
     "index_anew",
+    "is_generated_index",
     "one_line",
     "with_promotion",
 ]

@@ -33,7 +33,15 @@ from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
 from reme.vault import Amend, Edit, Put, Remove, Unchanged, Vault
 
-__all__ = ["DailyReindexed", "daily_create", "daily_reindex", "daily_reindex_text", "daily_write", "index_anew"]
+__all__ = [
+    "DailyReindexed",
+    "daily_create",
+    "daily_reindex",
+    "daily_reindex_text",
+    "daily_write",
+    "index_anew",
+    "is_generated_index",
+]
 
 _Day = Annotated[str | None, "The day, as 2026-05-15; today by default"]
 
@@ -153,17 +161,29 @@ def index_anew(vault: Vault, path: VaultPath) -> list[Edit]:
 
     One that only ever was generated goes with the last event. A file that is no day's index is left alone.
     """
-    try:
-        then = date.fromisoformat(stem(path))
-    except ValueError:
-        return []
-    data = vault.bytes_of(path)
-    if path != index_path(vault.layout, then) or data is None or not has_index(data):
+    then = _indexed_day(vault, path)
+    data = vault.bytes_of(path) if then else None
+    if then is None or data is None or not has_index(data):
         return []
     listed = _events(vault, then)
     if not listed and is_generated_alone(data, then):
         return [Remove(path, revision_of(data))]
     return [Amend(path, lambda found: day_index(found, then, listed, anew=True))]
+
+
+def is_generated_index(vault: Vault, path: VaultPath, data: bytes) -> bool:
+    """Whether a file is a day's index in which nobody has written."""
+    then = _indexed_day(vault, path)
+    return then is not None and has_index(data) and is_generated_alone(data, then)
+
+
+def _indexed_day(vault: Vault, path: VaultPath) -> date | None:
+    """The day whose index has this path; None if it is none's."""
+    try:
+        then = date.fromisoformat(stem(path))
+    except ValueError:
+        return None
+    return then if path == index_path(vault.layout, then) else None
 
 
 def daily_reindex_text(result: DailyReindexed) -> str:
