@@ -74,7 +74,8 @@ def test_the_rank_is_the_documented_product(team: Place) -> None:
     for fact in ask(team, "How often do the signing keys rotate on 2026-05-15?").facts:
         e = fact.evidence
         expected = e.score * (0.5 + 0.5 * e.coverage) * (1 + 0.25 * e.relation) * (1 + 0.25 * e.date) * e.origin
-        assert fact.rank == pytest.approx(expected * (0.5 if "superseded" in fact.marks else 1))
+        expected *= (0.5 if "superseded" in fact.marks else 1) * (0.8 if fact.text.endswith("?") else 1)
+        assert fact.rank == pytest.approx(expected)
         assert e.origin == (0.95 if fact.origin == "agent" else 1.0)
 
 
@@ -340,3 +341,51 @@ def test_lines_of_the_block() -> None:
     assert one_line("a\n# b <c>\t\u200bd") == "a # b &lt;c> d"
     assert quoted("a\r\n\n# b\n") == ["  > a", "  > # b"]
     assert Block("fact", 100).text == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "speaker", "query"),
+    [
+        ("I painted the lake sunrise last year!", "Melanie", "Who painted the lake sunrise?"),
+        ("我去年在青禾湖边画了日出。", "林晓", "青禾湖边的日出是谁画的"),
+    ],
+)
+def test_what_a_dialogue_its_note_and_its_node_say_is_told_once(
+    place: Place, said: str, speaker: str, query: str
+) -> None:
+    turn = {"speaker": speaker, "text": said, "at": "2026-05-14T10:00:00"}
+    place.write("session/dialog/a.jsonl", json.dumps(turn, ensure_ascii=False) + "\n")
+    place.write(
+        "daily/2026-05-14/lake.md",
+        f"---\nname: Lake\ndescription: {said}\n---\n# Lake\n\n"
+        f"- {said} ({speaker}, 2026-05-14) — [[session/dialog/a.jsonl#L1|L1]]\n\nsource:: [[session/dialog/a.jsonl]]\n",
+    )
+    place.write("daily/2026-05-14.md", f"- [[daily/2026-05-14/lake.md]] — {said}\n")
+    place.write("daily/2026-05-14/interests.yaml", f"topics:\n  - title: {said}\n    reason: '{said}'\n")
+    place.write(
+        "digest/wiki/lake.md",
+        f"# Lake\n\n- {said} ({speaker}, 2026-05-14, about 2025) — [[daily/2026-05-14/lake.md]]\n\n"
+        "derived_from:: [[daily/2026-05-14/lake.md]]\n",
+    )
+    result = ask(place, query)
+    assert sum(said in fact.text for fact in result.facts) == 1
+    assert not any(
+        "::" in fact.text or fact.path.endswith(("interests.yaml", "2026-05-14.md")) for fact in result.facts
+    )
+    pairs = [(relation.source, relation.target) for relation in result.relations]
+    assert pairs == [("digest/wiki/lake.md", "daily/2026-05-14/lake.md")], "the link without a predicate tells nothing"
+    assert result.relations[0].predicate == "derived_from"
+
+
+def test_the_path_of_a_citation_is_not_what_was_said(place: Place) -> None:
+    place.write(
+        "digest/wiki/swimming.md",
+        "# Days\n\n- I am off to swim with the kids. (Ann, 2026-05-14) — [[daily/2026-05-14/at-a-support-group.md]]\n"
+        "- Yesterday I went to a support group. (Ann, 2026-05-14) — [[daily/2026-05-14/lake.md]]\n",
+    )
+    first, *_ = ask(place, "When did Ann go to the support group?").facts
+    assert "Yesterday" in first.text
+    dialogue = "session/dialog/support-group.jsonl"
+    place.write("daily/2026-05-15/note.md", f"# Note\n\nNothing of it.\n\nsource:: [[{dialogue}]]\n")
+    place.refresh()
+    assert not [hit for hit in ask(place, "support group").facts if hit.path == "daily/2026-05-15/note.md"]

@@ -333,7 +333,7 @@ print([hit.path for hit in result.hits], result.legs["vector"])
 
 
 def test_unknown_filters_name_the_nearest(place: Place) -> None:
-    place.write("digest/wiki/tea.md", "---\ntags: [drink/tea, 饮料]\n---\nalpha\n")
+    place.write("digest/wiki/tea.md", "---\ntags: [drink/tea, 饮料]\nstatus: open\n状态: 新\n---\nalpha\n")
     place.write("daily/2026-05-15/b.md", "alpha\n")
     for options, near in (
         ({"layers": ["diggest"]}, "The nearest: digest."),
@@ -343,6 +343,8 @@ def test_unknown_filters_name_the_nearest(place: Place) -> None:
         ({"paths": ["daily/2026-05-16"]}, "daily/2026-05-15"),
         ({"tags": ["drinks/tea"]}, "drink/tea"),
         ({"tags": ["饮料水"]}, "饮料"),
+        ({"where": {"statis": "open"}}, "status"),
+        ({"where": {"状态值": "open"}}, "状态"),
     ):
         with pytest.raises(NotFound if "paths" in options else InvalidInput) as caught:
             ask(place, "alpha", **options)
@@ -351,6 +353,8 @@ def test_unknown_filters_name_the_nearest(place: Place) -> None:
     assert paths(place, "alpha", tags=["饮料", "drink/tea"]) == ["digest/wiki/tea.md"]
     with pytest.raises(InvalidInput, match="no note has the tag"):
         ask(place, "alpha", tags=["qzxv"])
+    assert paths(place, "alpha", where={"status": "closed"}) == [], "a value that nothing has now is no mistake"
+    assert len(paths(place, "alpha", where={"qzxv": None})) == 2
 
 
 def test_a_hit_has_a_date_from_its_properties_its_path_or_its_time(place: Place) -> None:
@@ -374,3 +378,14 @@ def test_the_origin_of_a_note_is_told(place: Place) -> None:
     lines = search_text(result).splitlines()
     assert sum(line.endswith(" layer=0.90 origin=web]") for line in lines) == 1
     assert sum(line.endswith(" layer=0.90]") for line in lines) == 3
+
+
+def test_the_origin_of_a_note_whose_properties_are_odd(place: Place) -> None:
+    deep = "[" * 1500 + "]" * 1500
+    place.write("a.md", "---\norigin: web\nnumber: .nan\nmore: .inf\n---\nalpha 茶\n")
+    place.write("b.md", f"---\norigin: web\ndeep: {deep}\n---\nalpha 茶\n")
+    place.write("c.md", "---\norigin: [web]\n---\nalpha 茶\n")
+    found = {hit.path: hit.origin for hit in ask(place, "alpha 茶").hits}
+    assert found.keys() == {"a.md", "b.md", "c.md"}
+    assert found["a.md"] == "web"
+    assert found["c.md"] is None

@@ -108,3 +108,18 @@ def test_distances_are_the_shortest(
         assert reached(place, "n0", depth=depth) == {f"n{node}.md": distance for node, distance in expected.items()}
     finally:
         place.close()
+
+
+def test_a_hub_fills_the_limit_in_the_order_of_its_links_whatever_is_left_out(place: Place) -> None:
+    place.write("hub.md", "".join(f"[[{'archive' if n % 3 else 'notes'}/n{n:03}]] " for n in range(90)) + "[[茶]]\n")
+    for n in range(90):
+        place.write(f"{'archive' if n % 3 else 'notes'}/n{n:03}.md", f"[[hub]] [[notes/n{(n // 3) * 3:03}]]\n")
+    place.write("茶.md", "[[hub]]\n")
+    place.refresh()
+    walked = traverse(place.index, ["hub"], exclude_archived=True, direction="both", depth=2, limit=31)
+    expected = ["hub.md", *(f"notes/n{n:03}.md" for n in range(0, 90, 3)), "茶.md"]
+    assert [node.path for node in walked.nodes] == expected
+    assert not walked.truncated
+    walked = traverse(place.index, ["hub"], exclude_archived=True, direction="both", depth=2, limit=7)
+    assert [node.path for node in walked.nodes] == expected[:8]
+    assert walked.truncated

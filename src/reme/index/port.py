@@ -128,6 +128,10 @@ class Index(Protocol):
         """Tags with the number of files that have them, by tag."""
         ...
 
+    def keys(self) -> frozenset[str]:
+        """The keys of properties and fields that any note gives a value, case-folded."""
+        ...
+
     def densities(self, folder: str) -> dict[str, int]:
         """How many notes lie directly in each folder at or below this one that holds any, by folder."""
         ...

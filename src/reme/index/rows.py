@@ -281,6 +281,7 @@ class Filter:
     Attributes:
         layers: One of these layers; None for all.
         without_layers: None of these.
+        without_paths: None of these files.
         paths: At least one: a folder or file (prefix of whole components), or a glob with ``*``, ``?`` or ``[``.
         tags: All of these, or a tag nested below.
         where: Property or Dataview field → a value that it must have (or contain, for lists), case-folded; None for
@@ -294,6 +295,7 @@ class Filter:
 
     layers: frozenset[Layer] | None = None
     without_layers: frozenset[Layer] = frozenset()
+    without_paths: frozenset[str] = frozenset()
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     where: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
@@ -359,7 +361,10 @@ class ChunkPlace(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What ranking and hits need of a file besides its chunks; ``inlinks`` as ``Index.inlinks`` counts them."""
+    """What ranking and hits need of a file besides its chunks.
+
+    ``inlinks`` as ``Index.inlinks`` counts them; ``origin`` as the property of this name says it.
+    """
 
     path: VaultPath
     layer: Layer
@@ -368,6 +373,7 @@ class Standing(NamedTuple):
     date: str | None
     mtime_ns: int
     chunks: int
+    origin: object
     inlinks: int
 
 

@@ -4,7 +4,7 @@ Owns every formula of ranking. Read-only. Must not know stores, models or faces.
 """
 
 from reme.search.access import AccessLog, merge_access
-from reme.search.origin import ORIGINS, Origin, as_origin
+from reme.search.origin import ORIGINS, Origin, as_origin, lowest
 from reme.search.query import search
 from reme.search.recall import Recall, RecalledFact, RecalledNode, RecalledRelation, recall, recall_text
 from reme.search.recall_block import LEAST_BUDGET, MOST_BUDGET, RECALL_TAG
@@ -53,6 +53,7 @@ __all__ = [
     "TraversedEdge",
     "as_origin",
     "filter_of",
+    "lowest",
     "merge_access",
     "recall",
     "recall_text",

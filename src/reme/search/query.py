@@ -28,8 +28,6 @@ from reme.vault import Layer, Vault
 __all__ = ["search"]
 
 _SEEDS: Final = 3
-_WIDEST: Final = 40
-"""Looked for where archived notes are among the candidates and are to be left out of them."""
 
 
 def search(
@@ -112,20 +110,20 @@ def search(
     def answer() -> SearchResult:
         with index.snapshot():
             unsearched = _unsearched(settings, include_archived, paths, index)
+            archived = frozenset[str]() if include_archived else known.archived.difference(paths)
             wanted = filter_of(
                 index,
                 clock,
                 layers=layers,
                 without_layers=unsearched,
+                without_paths=archived,
                 paths=paths,
                 tags=tags,
                 where=where,
                 start_date=start_date,
                 end_date=end_date,
             )
-            archived = frozenset[str]() if include_archived else known.archived.difference(paths)
-            most = max(limit, _WIDEST) if archived else limit
-            found = find(index, chosen, query, query_rewrite or query, wanted, most, embedder)
+            found = find(index, chosen, query, query_rewrite or query, wanted, limit, embedder)
             return _answer(index, clock, chosen, found, known, archived, limit, min_score, vault, explain)
 
     try:
@@ -187,9 +185,6 @@ def _answer(
 ) -> SearchResult:
     chunks, own = found.chunks, found.own
     standings = index.standings(sorted({chunk.note for chunk in chunks})) if chunks else {}
-    if archived:
-        found = _only(found, [i for i, chunk in enumerate(chunks) if standings[chunk.note].path not in archived])
-        chunks, own = found.chunks, found.own
     scores = own
     if settings.fusion == "context":
         standing_out = _standing_out(own, found.vector, settings.vector_share)
@@ -204,7 +199,7 @@ def _answer(
     hits: list[Hit] = []
     for node in shown:
         cut = [(texts[chunks[i].key], scores[i]) for i in best[node.note] if chunks[i].key in texts]
-        hits.append(_hit(index, clock, node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
+        hits.append(_hit(clock, node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
     return SearchResult(
         query=found.query,
         hits=expand(index, hits, settings, archived) if hits else (),
@@ -227,16 +222,6 @@ def _standing_out(own: Sequence[float], vector: Sequence[float | None], share: f
         return list(own)
     middle = known[(len(known) - 1) // 2]
     return [o if v is None else o - share * min(v, middle) for o, v in zip(own, vector, strict=True)]
-
-
-def _only(found: Found, kept: Sequence[int]) -> Found:
-    """What was found, without the chunks at other places than these."""
-    return found._replace(
-        chunks=[found.chunks[i] for i in kept],
-        keyword=[found.keyword[i] for i in kept],
-        vector=[found.vector[i] for i in kept],
-        own=[found.own[i] for i in kept],
-    )
 
 
 class _Node(NamedTuple):
@@ -311,7 +296,6 @@ def _evidence(node: _Node, base: float, found: Found) -> Evidence:
 
 
 def _hit(
-    index: Index,
     clock: Clock,
     node: _Node,
     evidence: Evidence,
@@ -319,7 +303,6 @@ def _hit(
     settings: SearchSettings,
 ) -> Hit:
     standing, surfaced = node.standing, settings.surface_node
-    note = index.note(standing.path)
     modified = clock.local(datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, UTC))
     return Hit(
         path=standing.path,
@@ -327,7 +310,7 @@ def _hit(
         name=standing.name if surfaced else "",
         description=standing.description if surfaced else "",
         date=standing.date or modified.date().isoformat(),
-        origin=as_origin(note.properties.get("origin")) if note else None,
+        origin=as_origin(standing.origin),
         score=evidence.score,
         evidence=evidence,
         chunks=tuple(

@@ -5,7 +5,7 @@ lists; nothing is asked of a model but of the embedder. Read-only, and the same 
 
 A fact is a block of a note, or a turn of a dialogue. Its rank is a product, each part of which is in its evidence:
 
-    score · (½ + ½ coverage) · (1 + ¼ relation) · (1 + ¼ date) · origin · (½ if superseded)
+    score · (½ + ½ coverage) · (1 + ¼ relation) · (1 + ¼ date) · origin · (½ if superseded) · (0.8 if a question)
 
 What counts is what is said: the speaker, the day and the citation behind a statement give it no words, and what a
 dialogue, its note and a node of it all say is one fact.
@@ -63,6 +63,7 @@ _ORIGIN_WEIGHTS: Final[Mapping[Origin | None, float]] = MappingProxyType(
 _RELATION_SHARE: Final = 0.25
 _DATE_SHARE: Final = 0.25
 _SUPERSEDED: Final = 0.5
+_QUESTION: Final = 0.8
 _NAMED_BONUS: Final = 2.0
 _MOST_EDGES: Final = 100
 _LINKED_LAYERS: Final[tuple[Layer, ...]] = ("digest", "daily", "resource", "other")
@@ -389,6 +390,7 @@ def _pieces(
         rank = evidence.score * (0.5 + 0.5 * evidence.coverage) * evidence.origin
         rank *= (1 + _RELATION_SHARE * evidence.relation) * (1 + _DATE_SHARE * evidence.date)
         rank *= _SUPERSEDED if "superseded" in marks else 1.0
+        rank *= _QUESTION if _said(text).rstrip().endswith(("?", "？")) else 1.0
         yield RecalledFact(
             hit.path, line, end_line, chunk.trail, text, rank, evidence, date, hit.origin, chunk.speaker, marks
         )

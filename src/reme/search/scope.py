@@ -52,6 +52,7 @@ def filter_of(
     *,
     layers: Sequence[str] = (),
     without_layers: frozenset[Layer] = frozenset(),
+    without_paths: frozenset[str] = frozenset(),
     paths: Sequence[str] = (),
     tags: Sequence[str] = (),
     where: Mapping[str, object] | None = None,
@@ -65,6 +66,7 @@ def filter_of(
         clock: Whose zone days are in.
         layers: Any of these layers; all but ``without_layers`` if empty.
         without_layers: Left out unless asked for by name.
+        without_paths: Left out.
         paths: Below any of these folders, any of these files, or matching any of these globs.
         tags: All of these tags; a tag stands for those nested below it.
         where: All of these properties or fields with these values, None for no value.
@@ -73,7 +75,7 @@ def filter_of(
 
     Raises:
         NotFound: For a path that nothing is at, with the nearest that there is.
-        InvalidInput: For an unknown layer or tag, likewise; for a malformed date.
+        InvalidInput: For an unknown layer, tag or key, likewise; for a malformed date.
         Refused: For a path outside the vault.
     """
     named = layers_named(layers) if layers else None
@@ -83,9 +85,10 @@ def filter_of(
     return Filter(
         layers=named,
         without_layers=without_layers - (named or frozenset()),
+        without_paths=without_paths,
         paths=tuple(_path(index, path) for path in paths),
         tags=_tags(index, tags),
-        where={key: None if value is None else _text(value) for key, value in (where or {}).items()},
+        where=_where(index, where or {}),
         start_date=first and first.isoformat(),
         end_date=last and last.isoformat(),
         start_ns=_instant(clock, first) if first else None,
@@ -114,6 +117,17 @@ def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
         if plain not in known and not any(other.startswith(f"{plain}/") for other in known):
             hint = _nearest(plain, known) or ("See them with: reme tags" if known else "No note has any tag.")
             raise InvalidInput(f"no note has the tag {tag!r}", hint=hint, details={"field": "tags"})
+    return wanted
+
+
+def _where(index: Index, where: Mapping[str, object]) -> dict[str, str | None]:
+    wanted = {key: None if value is None else _text(value) for key, value in where.items()}
+    valued = [key for key, value in wanted.items() if value is not None]
+    known = index.keys() if valued else frozenset[str]()
+    for key in valued:
+        if fold(key.strip()) not in known:
+            hint = _nearest(fold(key.strip()), known) or "Notes that give it no value: key=null."
+            raise InvalidInput(f"no note has the property or field {key!r}", hint=hint, details={"field": "where"})
     return wanted
 
 

@@ -148,25 +148,32 @@ class _Walk:
         for way in directions:
             for edge in self._index.steps(self._frontier, way, predicates):
                 met.append((edge, edge.target if way == "out" else edge.source))  # noqa: PERF401
-        fresh = {path for _, path in met if path is not None and path not in self.reached} - self._left_out
-        room = self._most - len(self.reached)
-        rows = self._index.rows_of(sorted(fresh)) if room > 0 else {}
+        known = self.reached.keys() | self._left_out
+        fresh = list(dict.fromkeys(path for _, path in met if path is not None and path not in known))
+        rows: dict[VaultPath, IndexedNote] = {}
         before = len(self.reached)
         for edge, path in met:
             if path is None:
                 if self._unresolved:
                     self.edges.setdefault(edge, _traversed(edge))
-            elif path in self.reached or self._admit(path, rows, distance):
+            elif path in self.reached or self._admit(path, fresh, rows, distance):
                 self.edges.setdefault(edge, _traversed(edge))
         self._frontier = list(self.reached)[before:]
         return bool(self._frontier)
 
-    def _admit(self, path: VaultPath, rows: dict[VaultPath, IndexedNote], distance: int) -> bool:
+    def _admit(
+        self, path: VaultPath, fresh: list[VaultPath], rows: dict[VaultPath, IndexedNote], distance: int
+    ) -> bool:
+        """Whether a path is reached; ``fresh`` are those whose rows have not been fetched, in order of asking."""
         if path in self._left_out:
             return False
         if len(self.reached) >= self._most:
             self.truncated = True
             return False
+        if path not in rows and fresh:  # no more than there is room for, of a hub with thousands of links
+            room = self._most - len(self.reached)
+            rows |= self._index.rows_of(fresh[:room])
+            del fresh[:room]
         note = rows.get(path)
         if note is None or not self._wanted(note):
             self._left_out.add(path)

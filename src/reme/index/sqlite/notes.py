@@ -22,6 +22,7 @@ __all__ = [
     "densities",
     "folder_exists",
     "indexed",
+    "keys",
     "notes",
     "notes_by_path",
     "one",
@@ -57,6 +58,9 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
         terms.append(any_of("f.layer", sorted(wanted.layers)))
     if wanted.without_layers:
         terms.append("NOT " + any_of("f.layer", sorted(wanted.without_layers)))
+    if wanted.without_paths:
+        listed = bind(json.dumps(sorted(wanted.without_paths)))
+        terms.append(f"f.path NOT IN (SELECT value FROM json_each({listed}))")
     if wanted.formats is not None:
         terms.append(any_of("f.format", sorted(wanted.formats)))
     if wanted.paths:
@@ -118,6 +122,8 @@ def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
 def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
     """What ranking needs of files, by id."""
     sql = """SELECT f.id, f.path, f.layer, f.name, f.description, f.date, f.mtime_ns, f.chunks,
+    CASE WHEN instr(f.properties, '"origin"') AND json_valid(f.properties, 2)  -- deeper nesting than it takes is none
+    THEN json_extract(f.properties, '$.origin') END,
     (SELECT count(DISTINCT l.source) FROM links l WHERE l.target = f.id AND l.counts AND l.source != f.id)
     FROM json_each(?) j CROSS JOIN files f ON f.id = j.value"""
     return {row[0]: Standing(*row[1:]) for row in rows(db, sql, (json.dumps(list(ids)),))}
@@ -152,6 +158,11 @@ def tags(db: apsw.Connection) -> list[tuple[str, int]]:
     """Tags with the number of files that have them."""
     found = rows(db, "SELECT min(tag), count(*) FROM tags GROUP BY folded ORDER BY folded")
     return [(tag, count) for tag, count in found]
+
+
+def keys(db: apsw.Connection) -> frozenset[str]:
+    """The keys of properties and fields that any note gives a value, case-folded."""
+    return frozenset(key for (key,) in rows(db, "SELECT DISTINCT key FROM fields WHERE value <> ''"))
 
 
 def densities(db: apsw.Connection, folder: str) -> dict[str, int]:

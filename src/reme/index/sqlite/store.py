@@ -136,6 +136,11 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return files.tags(db)
 
+    def keys(self) -> frozenset[str]:
+        """The keys of properties and fields that any note gives a value, case-folded."""
+        with self._connections.reading() as db:
+            return files.keys(db)
+
     def densities(self, folder: str) -> dict[str, int]:
         """How many notes lie directly in each folder at or below this one."""
         with self._connections.reading() as db:
