@@ -2,7 +2,7 @@
 
 import pytest
 
-from reme.markdown import display_text, fingerprint, parse, words
+from reme.markdown import display_text, fingerprint, parse, standing_words, words
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_what_is_said_changes_the_fingerprint(old: str, new: str) -> None:
 
 def test_a_move_to_another_folder_keeps_the_fingerprint() -> None:
     assert fingerprint(parse(b"see [[a/tea]]")) == fingerprint(parse(b"see [[b/c/tea]]"))
+
+
+@pytest.mark.parametrize(("old", "new"), [("old words", "new words"), ("旧的说法", "新的说法")])
+def test_what_stands_is_neither_described_nor_superseded(old: str, new: str) -> None:
+    note = f"---\ndescription: {old}\n---\n- {new}\n> [!superseded] {old}\n> more of it\n\n> [!conflict] perhaps\n"
+    assert standing_words(parse(note.encode())) == f"{new} perhaps"

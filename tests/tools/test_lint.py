@@ -166,7 +166,7 @@ def test_frontmatter(house: House) -> None:
 
 def test_provenance(house: House) -> None:
     source = "---\nname: e\n---\n- Green tea keeps me awake.\n- 我更喜欢绿茶。\n"
-    node = "[[daily/2026-05-14/e.md]] [[daily/2026-05-14/gone.md]] [[nowhere]]\n"
+    node = "[[daily/2026-05-14/e.md]] [[daily/2026-05-14/gone.md]] [[nowhere]]\n- 我更喜欢绿茶。\n"
     statements = [{"line": 4, "text": "Green tea keeps me awake."}, {"line": 5, "text": "我更喜欢绿茶。"}]
     line = {"kind": "derived", "node": "digest/wiki/n.md", "source": "daily/2026-05-14/e.md"}
     line |= {"revision": revision_of(source.encode()), "statements": statements}
@@ -183,7 +183,15 @@ def test_provenance(house: House) -> None:
     assert len(found(house, "provenance")) == 1
     house.lay({"daily/2026-05-14/e.md": source.replace("绿茶", "咖啡")})
     messages = [f.message for f in found(house, "provenance")]
-    assert messages[0] == "its source daily/2026-05-14/e.md has changed and no longer says '我更喜欢绿茶。'"
+    changed = "its source daily/2026-05-14/e.md has changed and no longer says '我更喜欢绿茶。'"
+    assert messages[0] == f"{changed}; if it no longer holds, take it out or quote it as > [!superseded]"
+    again = line | {"revision": revision_of(source.replace("绿茶", "咖啡").encode()), "statements": []}
+    ledger = house.text("audit/ledger.jsonl")
+    house.lay({"audit/ledger.jsonl": f"{ledger}{json.dumps(again)}\n"})
+    assert [f.message for f in found(house, "provenance")] == messages
+    house.lay({"digest/wiki/n.md": node.replace("- 我", "\n> [!superseded] 我")})
+    assert [f.message for f in found(house, "provenance")] == messages[1:]
+    house.lay({"digest/wiki/n.md": node})
     both = lint(house.ask(), rules=["dangling", "provenance"])
     assert sorted(f.rule for f in both.findings) == ["dangling", "provenance", "provenance"]
 

@@ -7,7 +7,20 @@ import yaml
 
 from reme.errors import Conflict, InvalidInput, NotFound, Refused
 from reme.revision import revision_of
-from reme.tools import copy, copy_text, download, lint, picture_text, read_image, undo, upload, uploaded_text
+from reme.search import Origin
+from reme.tools import (
+    copy,
+    copy_text,
+    download,
+    lint,
+    picture_text,
+    read_image,
+    recorded_origin,
+    undo,
+    upload,
+    uploaded_text,
+)
+from reme.vault import Role
 from tests.tools.house import House
 
 PNG = base64.b64decode(
@@ -45,6 +58,43 @@ def test_known_content_is_seen_again_not_kept_again(house: House) -> None:
     sightings = yaml.safe_load(house.text(first.sidecar))
     assert [sighting["name"] for sighting in sightings] == ["again.bin", "and again.bin"]
     assert uploaded_text(second).startswith("known already: resource/2026-05-01/old.bin (768 bytes")
+
+
+@pytest.mark.parametrize(
+    ("role", "said", "recorded"),
+    [
+        ("person", None, "person"),
+        ("person", "web", "web"),
+        ("person", "agent", "agent"),
+        ("agent", None, "agent"),
+        ("agent", "person", "agent"),
+        ("agent", "web", "web"),
+        ("system", None, "tool"),
+        ("system", "agent", "tool"),
+    ],
+)
+def test_who_brought_it_is_recorded_and_a_caller_may_only_lower_it(
+    house: House, role: Role, said: Origin | None, recorded: str
+) -> None:
+    made = upload(house.ask(role), sent("密钥每月更换".encode()), "密钥.txt", origin=said)
+    (sighting,) = yaml.safe_load(house.text(made.sidecar))
+    assert sighting["origin"] == made.origin == recorded
+    assert f"origin {recorded}" in uploaded_text(made)
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "origin"),
+    [
+        ("- origin: person\n- origin: agent\n", "agent"),
+        ("- origin: person\n- name: before origins\n", "web"),
+        ("- origin: 人\n", "web"),
+        ("origin: tool\n", "tool"),
+        ("- : [", "web"),
+        ("", "web"),
+    ],
+)
+def test_the_lowest_recorded_origin_counts(sidecar: str, origin: str) -> None:
+    assert recorded_origin(sidecar.encode()) == origin
 
 
 def test_a_name_that_is_taken_is_refused(house: House) -> None:

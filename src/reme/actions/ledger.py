@@ -107,12 +107,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided of files of a proposal: ``kind`` is ``accepted`` or ``rejected``."""
+    """What was decided of files of a proposal: ``accepted`` or ``rejected``, by the run ``run``."""
 
     kind: Literal["accepted", "rejected"]
     proposal: str
     paths: tuple[VaultPath, ...]
     reason: str = ""
+    run: str = ""
 
 
 LedgerLine = Watermark | Digested | Derived | Failure | Decision
@@ -127,7 +128,7 @@ class Ledger:
         digested: By source, how it was when last digested.
         taken: By source, the words that nodes have taken from it.
         derived: Everything that nodes have taken, in the order of taking.
-        decided: The files of proposals that have been decided of, by proposal.
+        decided: The files of proposals that have been decided of, by proposal, and the runs that did.
         size: The length of the file that it was read from, in bytes.
     """
 
@@ -135,7 +136,7 @@ class Ledger:
     digested: Mapping[VaultPath, Digested] = field(default_factory=dict[VaultPath, Digested])
     taken: Mapping[VaultPath, frozenset[str]] = field(default_factory=dict[VaultPath, frozenset[str]])
     derived: tuple[Derived, ...] = ()
-    decided: Mapping[str, frozenset[VaultPath]] = field(default_factory=dict[str, frozenset[VaultPath]])
+    decided: Mapping[str, Mapping[VaultPath, str]] = field(default_factory=dict[str, Mapping[VaultPath, str]])
     size: int = 0
 
 
@@ -157,8 +158,8 @@ def extended(ledger: Ledger, lines: Iterable[LedgerLine]) -> Ledger:
                 watermarks[session] = number
             case Digested(source):
                 digested[source] = line
-            case Decision(_, proposal, paths):
-                decided[proposal] = decided.get(proposal, frozenset()) | frozenset(paths)
+            case Decision(proposal=proposal, paths=paths, run=run):
+                decided[proposal] = {**decided.get(proposal, {}), **dict.fromkeys(paths, run)}
             case Derived(source=source, statements=statements):
                 derived.append(line)
                 fresh.setdefault(source, set()).update(statement.text for statement in statements)
@@ -221,7 +222,7 @@ def _as_dict(line: LedgerLine, at: datetime, run: str) -> dict[str, object]:
         case Derived(node, source, revision, statements):
             taken = [_as_taken(statement) for statement in statements]
             return head("derived") | {"node": node, "source": source, "revision": revision, "statements": taken}
-        case Decision(kind, proposal, paths, reason):
+        case Decision(kind, proposal, paths, reason, _):
             return head(kind) | {"proposal": proposal, "paths": list(paths), "reason": reason}
         case Failure(kind, paths, reason):
             return head(kind) | {"paths": list(paths), "reason": reason}
@@ -238,7 +239,8 @@ def _parsed(raw: bytes) -> LedgerLine | None:
         match record:
             case {"kind": "accepted" | "rejected" as kind, "proposal": str(proposal), "paths": list()}:
                 paths = cast("list[object]", record["paths"])
-                return Decision(kind, proposal, tuple(VaultPath(str(path)) for path in paths), str(record["reason"]))
+                decided = tuple(VaultPath(str(path)) for path in paths)
+                return Decision(kind, proposal, decided, str(record["reason"]), str(record.get("run", "")))
             case {"kind": "watermark", "session": str(session), "line": int(line)}:
                 return Watermark(session, line)
             case {

@@ -1,21 +1,12 @@
 """Origin: where the words of a note come from, and so how far they are to be trusted.
 
-Owns the order of trust, ``person`` > ``agent`` > ``tool`` > ``web``, and the rule that a note is of the lowest origin
-among its sources. Repeating a thing never raises it.
+Owns the rule that a note is of the lowest origin among its sources. Repeating a thing never raises it.
 """
 
-from collections.abc import Iterable
-
 from reme.markdown import Note, parse, set_property
-from reme.search import ORIGINS, Origin, as_origin
+from reme.search import Origin, as_origin, lowest
 
 __all__ = ["Origin", "as_origin", "lowest", "origin_of", "with_origin"]
-
-
-def lowest(origins: Iterable[Origin]) -> Origin:
-    """The least trusted of some origins; ``person`` for none."""
-    places = [ORIGINS.index(origin) for origin in origins]
-    return ORIGINS[max(places, default=0)]
 
 
 def origin_of(note: Note, default: Origin) -> Origin:

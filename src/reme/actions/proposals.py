@@ -1,6 +1,7 @@
 """Proposals: what a dream would write, kept for a person or curator to accept or reject, as a whole or by file.
 
 Owns the files ``.reme/proposals/<run>.json``, which may be lost without losing any decision: those stand in the ledger.
+A file stays for as long as a decision can be undone: without its lines in the ledger, the proposal is open again.
 Accepting is a change set of its own, made from the bytes that the proposal was made from, so that what was written
 meanwhile is merged where it does not touch.
 """
@@ -22,6 +23,7 @@ from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision, revision_of
 from reme.tools import DryRun, Workspace
 from reme.vault import Conflicted, Edit, Put, Vault
+from reme.wording import counted
 
 __all__ = [
     "Decided",
@@ -79,9 +81,10 @@ def difference(path: VaultPath, base: str | None, text: str) -> str:
 
 
 def keep_proposal(vault: Vault, proposal: Proposal) -> None:
-    """Keep a proposal until it is decided of."""
+    """Keep a proposal until it is decided of, for good: those whose decisions can no longer be undone are dropped."""
     folder = vault.state_dir / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
+    _drop_settled(vault, folder)
     record = {
         "run": proposal.run,
         "at": proposal.at,
@@ -95,6 +98,16 @@ def keep_proposal(vault: Vault, proposal: Proposal) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(kept)
+
+
+def _drop_settled(vault: Vault, folder: Path) -> None:
+    decided = read_ledger(vault).decided
+    for path in folder.glob("*.json"):
+        done = decided.get(path.stem, {})
+        if not done or (kept := _loaded(path)) is None or any(file.path not in done for file in kept.files):
+            continue
+        if not any(True for run in set(done.values()) for _ in vault.journal.records(run)):
+            path.unlink(missing_ok=True)
 
 
 def _file_record(file: Proposed) -> dict[str, object]:
@@ -117,7 +130,7 @@ def open_proposals(vault: Vault) -> tuple[Proposal, ...]:
     found: list[Proposal] = []
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         if (proposal := _loaded(path)) is not None:
-            done = decided.get(proposal.run, frozenset())
+            done = decided.get(proposal.run, {})
             left = tuple(file for file in proposal.files if file.path not in done)
             if left:
                 found.append(replace(proposal, files=left))
@@ -275,7 +288,7 @@ def _decide(
         lines += proposal.sources
     now, run = workspace.clock.now(), workspace.caller.run
     edits.append(append_lines(workspace.vault, tuple(lines), at=now, run=run))
-    why = f"{kind} {len(paths)} files of the proposal {proposal.run}"
+    why = f"{kind} {counted(len(paths), 'file')} of the proposal {proposal.run}"
     outcome = commit_as_system(workspace, edits, why, dry_run=dry_run)
     if isinstance(outcome, Conflicted):
         named = sorted(outcome.actual)
@@ -286,8 +299,6 @@ def _decide(
         )
     if dry_run:
         return Decided(kind, proposal.run, paths, left, dry_run=True)
-    if not left:
-        (workspace.vault.state_dir / _FOLDER / f"{proposal.run}.json").unlink(missing_ok=True)
     return Decided(kind, proposal.run, paths, left, run)
 
 
@@ -296,4 +307,4 @@ def decided_text(result: Decided) -> str:
     verb = {"accepted": "would accept", "rejected": "would reject"}[result.kind] if result.dry_run else result.kind
     left = f", {result.left} left" if result.left else ""
     run = f" (run {result.run})" if result.run else ""
-    return "\n".join([f"{verb} {len(result.paths)} files of {result.proposal}{left}{run}", *result.paths])
+    return "\n".join([f"{verb} {counted(len(result.paths), 'file')} of {result.proposal}{left}{run}", *result.paths])

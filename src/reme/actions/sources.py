@@ -11,19 +11,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from reme.actions.ledger import Ledger
-from reme.actions.origin import Origin, as_origin, lowest, origin_of
+from reme.actions.origin import Origin, lowest, origin_of
 from reme.actions.statements import source_lines
 from reme.errors import InvalidInput, Refused
-from reme.markdown import Note, fingerprint, parse
+from reme.markdown import Link, Note, fingerprint, parse
 from reme.paths import VaultPath, is_markdown, parse_path, stem, suffix
 from reme.reason import SourceLine, SourceNote
 from reme.revision import Revision, revision_of
-from reme.tools import Workspace, day_folder, events_of
+from reme.tools import Workspace, day_folder, events_of, recorded_origin, sidecar_of
 from reme.vault import Stat, Vault
 
 __all__ = [
@@ -37,7 +35,6 @@ __all__ = [
 ]
 
 _TEXTS: Final = frozenset({".md", ".markdown", ".txt"})
-_METADATA: Final = ".meta.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +174,14 @@ def _changed(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source
     lines = source_lines(note, day, ledger.taken.get(path, frozenset()))
     name, description = note.properties.get("name") or stem(path), note.properties.get("description") or ""
     shown = SourceNote(str(name), str(description), day, lines)
-    resources = () if vault.layer_of(path) == "resource" else _resources(vault, note)
+    resources = () if vault.layer_of(path) == "resource" else _resources(vault, note.links)
     return Source(path, revision_of(data), mark, shown, _origin(vault, path, note), resources)
 
 
-def _resources(vault: Vault, note: Note) -> tuple[VaultPath, ...]:
+def _resources(vault: Vault, links: Iterable[Link]) -> tuple[VaultPath, ...]:
     inside = f"{vault.layout.resource}/"
     found: list[VaultPath] = []
-    for link in note.links:
+    for link in links:
         with contextlib.suppress(Refused):
             if link.target.startswith(inside):
                 found.append(parse_path(link.target))
@@ -192,16 +189,13 @@ def _resources(vault: Vault, note: Note) -> tuple[VaultPath, ...]:
 
 
 def _origin(vault: Vault, path: VaultPath, note: Note) -> Origin:
-    """What a daily note says of itself, else a person's; what a resource's metadata says, else the web's."""
-    if vault.layer_of(path) != "resource":
-        return origin_of(note, "person")
-    stated = origin_of(note, "person")
-    try:
-        metadata: Any = yaml.safe_load(vault.bytes_of(VaultPath(f"{path}{_METADATA}")) or b"")
-    except yaml.YAMLError:
-        return "web"
-    match metadata:
-        case {"origin": beside}:
-            return lowest((stated, as_origin(beside) or "web"))
-        case _:
-            return "web"
+    """What a note says of itself, else a person's, and no more than the resource that it is or names as its source.
+
+    A resource is of the origin that its sidecar says, else of the web.
+    """
+    is_resource = vault.layer_of(path) == "resource"
+    named = (link for link in note.links if link.predicate == "source")
+    behind = [path] if is_resource else _resources(vault, named)
+    found: list[Origin] = [origin_of(note, "person")]
+    found.extend(recorded_origin(vault.bytes_of(sidecar_of(resource)) or b"") for resource in behind)
+    return lowest(found)

@@ -1,15 +1,17 @@
 """Stale nodes: digest nodes whose cited sources no longer say what was taken from them.
 
 Owns the check, by hash first: a source at the revision that the ledger recorded is as it was. At another revision the
-recorded words are looked for; those that are gone make the node stale, and so does a source that is gone.
+recorded words are looked for; those that are gone make the node stale until a dream has read the source again, and so
+does a source that is gone. What a node still states after that, though its source was read and no longer says it, is
+told apart: only who knows which of them holds can settle it. What a node quotes as superseded it states no more.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from reme.actions.ledger import Derived, Ledger, read_ledger
-from reme.markdown import parse, words
+from reme.markdown import fingerprint, parse, standing_words, words
 from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools import Workspace
@@ -17,27 +19,39 @@ from reme.vault import Vault
 
 __all__ = ["Stale", "StaleReport", "find_stale", "stale", "stale_text"]
 
+_BECAME: Final = {
+    "changed": "has changed",
+    "gone": "is gone",
+    "unsaid": "was read again, and the node still states what it no longer says",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Stale:
     """A node and a source of it that is not as it was.
 
     Attributes:
+        state: ``unsaid`` where the source has changed and was read again since.
         statements: What the node says that the source no longer does.
     """
 
     node: VaultPath
     source: VaultPath
-    state: Literal["changed", "gone"]
+    state: Literal["changed", "gone", "unsaid"]
     statements: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StaleReport:
-    """Every stale node, and how many pairs of node and source were verified."""
+    """Every stale node, and how many pairs of node and source were verified.
+
+    Attributes:
+        unsaid: Nodes that state what a source no longer says, though it was read again.
+    """
 
     stale: tuple[Stale, ...]
     verified: int
+    unsaid: tuple[Stale, ...] = ()
 
 
 def find_stale(vault: Vault, ledger: Ledger) -> StaleReport:
@@ -46,6 +60,7 @@ def find_stale(vault: Vault, ledger: Ledger) -> StaleReport:
     for entry in ledger.derived:
         recorded[entry.node, entry.source].append(entry)
     found: list[Stale] = []
+    unsaid: list[Stale] = []
     nodes: dict[VaultPath, tuple[str, frozenset[str]] | None] = {}
     verified = 0
     for (path, source), entries in sorted(recorded.items()):
@@ -63,18 +78,22 @@ def find_stale(vault: Vault, ledger: Ledger) -> StaleReport:
         elif any(entry.revision != revision_of(data) for entry in entries):
             now = words(data.decode("utf-8", "replace"))
             lost = tuple(text for plain, text in standing.items() if plain not in now)
-            if lost:
+            read = ledger.digested.get(source)
+            if lost and read is not None and read.fingerprint == fingerprint(parse(data)):
+                unsaid.append(Stale(path, source, "unsaid", lost))
+            elif lost:
                 found.append(Stale(path, source, "changed", lost))
         verified += 1
-    return StaleReport(tuple(found), verified)
+    return StaleReport(tuple(found), verified, tuple(unsaid))
 
 
 def _read(vault: Vault, path: VaultPath) -> tuple[str, frozenset[str]] | None:
-    """A node's words and the targets of its links; None if it is gone."""
+    """What a node states and the targets of its links; None if it is gone."""
     data = vault.bytes_of(path)
     if data is None:
         return None
-    return words(data.decode("utf-8", "replace")), frozenset(link.target for link in parse(data).links)
+    note = parse(data)
+    return standing_words(note), frozenset(link.target for link in note.links)
 
 
 def stale(workspace: Workspace) -> StaleReport:
@@ -85,7 +104,11 @@ def stale(workspace: Workspace) -> StaleReport:
 def stale_text(report: StaleReport) -> str:
     """The report in words."""
     lines = [f"{len(report.stale)} stale of {report.verified} pairs of node and source"]
-    for entry in report.stale:
-        lines.append(f"{entry.node}: {entry.source} {'is gone' if entry.state == 'gone' else 'has changed'}")
+    for entry in (*report.stale, *report.unsaid):
+        lines.append(f"{entry.node}: {entry.source} {_BECAME[entry.state]}")
         lines += [f"  no longer there: {text}" for text in entry.statements]
+    if any(entry.state == "changed" for entry in report.stale):
+        lines.append("The next dream reads what has changed again: reme auto_dream")
+    if report.unsaid:
+        lines.append("What no longer holds: take it out of the node with reme edit, or quote it as > [!superseded]")
     return "\n".join(lines)

@@ -25,7 +25,7 @@ from reme.markdown.regions import region, with_region, with_regions_of, without_
 from reme.markdown.resolve import Names, Resolution, resolution, resolve, spellings
 from reme.markdown.retarget import is_wikilink, link_text, retarget
 from reme.markdown.spans import splice
-from reme.markdown.words import display_text, fingerprint, words
+from reme.markdown.words import display_text, fingerprint, standing_words, words
 
 __all__ = [
     "Block",
@@ -62,6 +62,7 @@ __all__ = [
     "set_property",
     "spellings",
     "splice",
+    "standing_words",
     "unwrapped",
     "with_region",
     "with_regions_of",

@@ -10,10 +10,11 @@ import re
 import unicodedata
 from typing import Final
 
-from reme.markdown.note import Link, Note
+from reme.markdown.note import Link, Note, Span
 from reme.markdown.regions import without_regions
+from reme.markdown.spans import splice
 
-__all__ = ["display_text", "fingerprint", "words"]
+__all__ = ["display_text", "fingerprint", "standing_words", "words"]
 
 _WIKILINK: Final = re.compile(r"!?\[\[(?!\[)([^\[\]|\n\r]*)(?:\|((?:[^\[\]\n\r]|\](?!\])|\[(?!\[))*))?\]\]")
 _MARKDOWN_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\((?:<[^<>\n]*>|[^\s()<>]*)(?:[ \t]+\"[^\"\n]*\")?\)")
@@ -26,6 +27,7 @@ _BETWEEN_CHINESE: Final = re.compile(
     r"(?=[\u2e80-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef])"
 )
 _MD_SUFFIX: Final = re.compile(r"\.md$", re.IGNORECASE)
+_SUPERSEDED: Final = re.compile(r"^\s*>\s*\[!superseded\]", re.IGNORECASE)
 _DESCRIBING: Final = ("name", "description", "aliases", "tags")
 
 
@@ -67,6 +69,14 @@ def _wikilink_words(match: re.Match[str]) -> str:
         return alias.strip()
     target, _, anchor = match[1].partition("#")
     return _shown(target.strip(), anchor.strip())
+
+
+def standing_words(note: Note) -> str:
+    """The words of a note's body, what it quotes as superseded left out."""
+    quotes = (block.span for block in note.blocks if block.kind == "quote")
+    ended = [span for span in quotes if _SUPERSEDED.match(note.text(span))]
+    left_out = (Span(0, note.body.start), *ended, Span(note.body.end, len(note.source)))
+    return words(splice(note.source, ((span, b"") for span in left_out)).decode("utf-8", "replace"))
 
 
 def fingerprint(note: Note) -> str:

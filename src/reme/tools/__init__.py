@@ -86,6 +86,7 @@ from reme.tools.properties import (
 )
 from reme.tools.read import Text, read, read_text
 from reme.tools.schema import Preset, SchemaSettings
+from reme.tools.sidecars import recorded_origin, sidecar_of
 from reme.tools.transfer import (
     Download,
     Picture,
@@ -198,12 +199,14 @@ __all__ = [
     "read_text",
     "recall",
     "recall_text",
+    "recorded_origin",
     "reindex",
     "reindex_text",
     "search",
     "search_text",
     "show",
     "show_text",
+    "sidecar_of",
     "stat",
     "stat_text",
     "status",

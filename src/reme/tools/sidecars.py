@@ -11,9 +11,10 @@ from typing import cast
 
 from reme.paths import VaultPath
 from reme.revision import Revision
+from reme.search import Origin, as_origin, lowest
 from reme.vault import SIDECAR_SUFFIX
 
-__all__ = ["Sighting", "recorded_revisions", "sidecar_of", "sighting_entry"]
+__all__ = ["Sighting", "recorded_origin", "recorded_revisions", "sidecar_of", "sighting_entry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Sighting:
         revision: Of the content.
         name: What the file was called where it came from.
         actor: Who brought it.
+        origin: How far its words are to be trusted.
         source: Where it came from, as the caller says; empty where unknown.
         media_type: Its kind, as the name tells.
     """
@@ -33,6 +35,7 @@ class Sighting:
     revision: Revision
     name: str
     actor: str
+    origin: Origin
     source: str = ""
     media_type: str = ""
 
@@ -49,6 +52,7 @@ def sighting_entry(sighting: Sighting) -> bytes:
         "revision": sighting.revision,
         "name": sighting.name,
         "actor": sighting.actor,
+        "origin": sighting.origin,
         "source": sighting.source,
         "media_type": sighting.media_type,
     }
@@ -58,12 +62,22 @@ def sighting_entry(sighting: Sighting) -> bytes:
 
 def recorded_revisions(data: bytes) -> frozenset[str]:
     """The revisions that a sidecar records of its resource; none where it cannot be read as one."""
+    found = (entry.get("revision") for entry in _entries(data))
+    return frozenset(revision for revision in found if isinstance(revision, str))
+
+
+def recorded_origin(data: bytes) -> Origin:
+    """The least trusted of those who brought a resource in; ``web`` where an entry, or the whole, does not tell."""
+    entries = _entries(data)
+    return lowest(as_origin(entry.get("origin")) or "web" for entry in entries) if entries else "web"
+
+
+def _entries(data: bytes) -> list[Mapping[str, object]]:
     import yaml
 
     try:
         document: object = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except (yaml.YAMLError, ValueError):
-        return frozenset()
-    entries = cast("list[object]", document) if isinstance(document, list) else []
-    found = (cast("Mapping[str, object]", entry).get("revision") for entry in entries if isinstance(entry, Mapping))
-    return frozenset(revision for revision in found if isinstance(revision, str))
+        return []
+    entries = cast("list[object]", document if isinstance(document, list) else [document])
+    return [cast("Mapping[str, object]", entry) for entry in entries if isinstance(entry, Mapping)]

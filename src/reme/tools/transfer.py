@@ -17,12 +17,13 @@ from reme.errors import InvalidInput
 from reme.index import Filter
 from reme.paths import VaultPath, basename, check_portable, parse_path, portable_name
 from reme.revision import ABSENT, Revision, digest, revision_of
+from reme.search import Origin, lowest
 from reme.tools.changes import DryRun, conflict_lines, look, submit
 from reme.tools.local import LocalFile
 from reme.tools.places import check_new
 from reme.tools.sidecars import SIDECAR_SUFFIX, Sighting, sidecar_of, sighting_entry
 from reme.tools.workspace import Workspace
-from reme.vault import Append, Committed, Edit, Large, Put, revision_of_content
+from reme.vault import Append, Committed, Edit, Large, Put, Role, revision_of_content
 
 __all__ = [
     "Download",
@@ -39,6 +40,7 @@ __all__ = [
 _LARGEST: Final = 32_000_000
 _LARGEST_PICTURE: Final = 5_000_000
 _UNKNOWN: Final = "application/octet-stream"
+_BROUGHT_BY: Final[dict[Role, Origin]] = {"person": "person", "agent": "agent", "curator": "agent", "system": "tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Uploaded:
         path: Where the content lies; of content that was there already, where it lies since then.
         outcome: ``added``, or ``known`` where only the sighting was recorded.
         size: In bytes.
+        origin: How far its words are to be trusted, as this sighting says.
         sidecar: The file that records where it came from.
         run: The run to show or undo; empty where nothing was written.
     """
@@ -58,6 +61,7 @@ class Uploaded:
     outcome: Literal["added", "known"]
     size: int
     media_type: str
+    origin: Origin
     sidecar: VaultPath
     run: str
     conflict_copies: tuple[VaultPath, ...] = ()
@@ -96,6 +100,7 @@ def upload(
     data: Annotated[str | LocalFile, "The content, in base64"],
     name: Annotated[str | None, "What the file is called, with its extension"] = None,
     source: Annotated[str, "Where it comes from, such as a URL"] = "",
+    origin: Annotated[Origin | None, "Whose words it holds, if they are to be trusted less than the caller's"] = None,
     dry_run: DryRun = False,
 ) -> Uploaded:
     """Bring in a resource: it is filed under today and never changed; content that is there already is not kept twice.
@@ -110,7 +115,9 @@ def upload(
     revision = revision_of_content(content)
     media_type = mimetypes.guess_type(filed)[0] or _UNKNOWN
     caller, now = workspace.caller, workspace.clock.now()
-    entry = sighting_entry(Sighting(now, revision, str(name), caller.actor, source, media_type))
+    own = _BROUGHT_BY[caller.role]
+    trusted = lowest((own, origin or own))
+    entry = sighting_entry(Sighting(now, revision, str(name), caller.actor, trusted, source, media_type))
     path, known = filed, None
 
     def gather() -> list[Edit]:
@@ -128,7 +135,7 @@ def upload(
     run = "" if dry_run else caller.run
     size = content.size if isinstance(content, Large) else len(content)
     added = "known" if known else "added"
-    return Uploaded(path, revision, added, size, media_type, sidecar_of(path), run, copies, dry_run)
+    return Uploaded(path, revision, added, size, media_type, trusted, sidecar_of(path), run, copies, dry_run)
 
 
 def download(
@@ -176,7 +183,8 @@ def uploaded_text(result: Uploaded) -> str:
     """One line."""
     verb = {"added": "would add" if result.dry_run else "added", "known": "known already:"}[result.outcome]
     run = f", run {result.run}" if result.run else ""
-    first = f"{verb} {result.path} ({result.size} bytes, {result.media_type}, revision {result.revision}{run})"
+    facts = f"{result.size} bytes, {result.media_type}, origin {result.origin}, revision {result.revision}{run}"
+    first = f"{verb} {result.path} ({facts})"
     return "\n".join([first, *conflict_lines(result.conflict_copies)])
 
 

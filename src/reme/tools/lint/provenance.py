@@ -1,13 +1,13 @@
 """The rule about sources: knowledge whose source is gone or says something else now, resources changed after the fact.
 
-Owns what is read of the ledger for that: the lines of kind ``derived``, later ones before earlier ones.
+Owns what is read of the ledger for that: the lines of kind ``derived``.
 """
 
 import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from reme.markdown import parse, words
+from reme.markdown import parse, standing_words, words
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.tools.lint.finding import Finding, Survey
@@ -15,8 +15,8 @@ from reme.tools.sidecars import SIDECAR_SUFFIX, recorded_revisions
 
 __all__ = ["provenance"]
 
-_Taken = tuple[Revision, tuple[str, ...]]
 _SHOWN: Final = 60
+_WAY_OUT: Final = "if it no longer holds, take it out or quote it as > [!superseded]"
 
 
 def provenance(survey: Survey) -> Iterator[Finding]:
@@ -39,30 +39,33 @@ def _gone(survey: Survey) -> Iterator[Finding]:
 
 def _changed(survey: Survey) -> Iterator[Finding]:
     asked = frozenset(survey.scope)
-    for (node, source), (revision, texts) in _derived(survey).items():
-        if node not in asked or (known := survey.notes.get(source)) is None or known.revision == revision:
+    vault = survey.workspace.vault
+    for (node, source), taken in _derived(survey).items():
+        known = survey.notes.get(source)
+        if node not in asked or known is None or all(revision == known.revision for revision, _, _ in taken):
             continue
-        data = survey.workspace.vault.bytes_of(source) or b""
-        said = words(parse(data).source.decode("utf-8", "replace"))
-        if lost := [text for text in texts if words(text) not in said]:
+        said = words((vault.bytes_of(source) or b"").decode("utf-8", "replace"))
+        gone = [(text, stated) for _, text, stated in taken if words(text) not in said]
+        states = standing_words(parse(vault.bytes_of(node) or b"")) if gone else ""
+        if lost := [text for text, stated in gone if words(stated or text) in states]:
             shown = lost[0] if len(lost[0]) <= _SHOWN else lost[0][: _SHOWN - 1] + "…"
-            message = f"its source {source} has changed and no longer says {shown!r}"
+            message = f"its source {source} has changed and no longer says {shown!r}; {_WAY_OUT}"
             line = next((edge.line for edge in survey.edges.get(node, ()) if edge.target == source), 1)
             yield Finding(node, line, "provenance", message)
 
 
-def _derived(survey: Survey) -> dict[tuple[VaultPath, VaultPath], _Taken]:
-    """What each node took from each source, by the last line about the two."""
+def _derived(survey: Survey) -> dict[tuple[VaultPath, VaultPath], list[tuple[Revision, str, str]]]:
+    """What each node took from each source: at which revision, the source's words, and the node's if others."""
     vault = survey.workspace.vault
-    found: dict[tuple[VaultPath, VaultPath], _Taken] = {}
+    found: dict[tuple[VaultPath, VaultPath], list[tuple[Revision, str, str]]] = {}
     for raw in (vault.bytes_of(vault.layout.ledger) or b"").splitlines():
         if b'"derived"' not in raw:
             continue
         try:
             record: Any = json.loads(raw)
-            texts = tuple(str(statement["text"]) for statement in record["statements"])
-            key = VaultPath(record["node"]), VaultPath(record["source"])
-            found[key] = Revision(record["revision"]), texts
+            revision, key = Revision(record["revision"]), (VaultPath(record["node"]), VaultPath(record["source"]))
+            taken = [(revision, str(s["text"]), str(s.get("stated", ""))) for s in record["statements"]]
+            found.setdefault(key, []).extend(taken)
         except (ValueError, KeyError, TypeError):
             continue
     return found

@@ -24,6 +24,7 @@ from reme.tools.lint.provenance import provenance
 from reme.tools.sidecars import SIDECAR_SUFFIX
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Put
+from reme.wording import counted
 
 __all__ = ["Fixed", "LintReport", "has_findings", "lint", "lint_text", "orphan_paths", "undigested_paths"]
 
@@ -125,14 +126,15 @@ def lint_text(report: LintReport) -> str:
         links = sum(note.links for note in report.fixed)
         verb = "would spell" if report.dry_run else "spelled"
         run = f" (run {report.run})" if report.run else ""
-        lines.append(f"{verb} {links} links literally{run}:")
+        lines.append(f"{verb} {counted(links, 'link')} literally{run}:")
         lines += [f"  {note.path} ({note.links})" for note in report.fixed]
     lines += conflict_lines(report.conflict_copies)
     lines += [_line(finding) for finding in report.findings]
     if report.truncated:
         lines.append(f"{report.total - len(report.findings)} more: raise the limit")
     counts = ", ".join(f"{count} {rule}" for rule, count in report.by_rule.items())
-    lines.append(f"{report.total} findings in {report.checked} files" + (f" ({counts})" if counts else ""))
+    found = f"{counted(report.total, 'finding')} in {counted(report.checked, 'file')}"
+    lines.append(f"{found} ({counts})" if counts else found)
     return "\n".join(lines)
 
 
