@@ -11,6 +11,7 @@ from reme.errors import InvalidInput, NotFound
 from reme.index import refresh
 from reme.reason import Create, Evidence, Extraction, Insert, Skip, SourceLine, Supersede, Topic, Unit, Update
 from reme.search import search
+from reme.tools import daily_create
 
 from .conftest import Room
 from .test_dream import NODE, NOTE, OFFLINE, SOURCE, Scripted, claim, dream, seeded
@@ -48,6 +49,31 @@ def test_large_and_binary_resources_are_left(room: Room) -> None:
     room.write("resource/2026-05-15/large.md", TEXT * 10)
     room.write("resource/2026-05-15/picture.png", "no picture")
     assert dream(room, settings=DreamSettings(resource_bytes=100)).sources == ()
+
+
+# Descriptions
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("Standup", "We agreed to ship the parcel service on Friday."), ("站会", "我们决定周五发布包裹服务。")],
+)
+def test_a_note_without_text_states_its_description(room: Room, name: str, said: str) -> None:
+    daily_create(room.workspace, name, said)
+    report = dream(room, max_units=50)
+    assert report.dropped == ()
+    (node,) = room.digest()
+    assert said in room.text(node)
+    assert dream(room).sources == ()
+    assert stale(room.workspace).stale == ()
+
+
+@pytest.mark.parametrize("said", ["We agreed to ship on Friday.", "我们决定周五发布。"])
+def test_a_description_states_nothing_beside_a_text_or_of_another_origin(room: Room, said: str) -> None:
+    room.write("daily/2026-05-15/a.md", f"---\ndescription: {said}\norigin: web\n---\n")
+    room.write("daily/2026-05-15/b.md", f"---\ndescription: {said}\n---\n\nWe moved the shop to Ghent in May.\n")
+    dream(room, max_units=50)
+    assert not any(said in room.text(node).partition("\n---\n")[2] for node in room.digest())
 
 
 # One file

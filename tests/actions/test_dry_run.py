@@ -93,7 +93,7 @@ def test_a_decision(room: Room, decide: Callable[..., Any], verb: str) -> None:
     before = everything(room)
     told = decide(room.workspace, run, dry_run=True)
     assert everything(room) == before
-    assert Catalog(register)["accept"].text(told).startswith(f"{verb} 1 files of {run}")
+    assert Catalog(register)["accept"].text(told).startswith(f"{verb} 1 file of {run}")
     assert (told.run, told.dry_run, told.left) == ("", True, 0)
     assert len(proposals(room.workspace).proposals) == 1
     done = decide(room.workspace, run)

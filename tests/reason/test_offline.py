@@ -211,6 +211,24 @@ def line(
     return SourceLine(number, text, kind, speaker, DAY, "", known)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("secret", "other"),
+    [
+        ("My AWS key at Northwind is [redacted: api key].", "Northwind rotates its AWS keys every 90 days in Ghent."),
+        ("我在北风公司的网关密码是[redacted: password]。", "北风公司的网关密码每九十天更换一次。"),
+    ],
+)
+def test_what_a_secret_was_taken_out_of_names_nothing_by_itself(secret: str, other: str) -> None:
+    alone = extract(source("chat", line(5, secret)))
+    assert (alone.units, alone.topics) == ((), ())
+    later = extract(source("chat", line(5, secret), line(6, other, known=True)))
+    assert [unit.evidence for unit in later.units] == [(Evidence(1, 5),)]
+    assert later.topics == ()
+    both = extract(source("chat", line(5, secret), line(6, other)))
+    assert len(both.topics) == len(both.units) == 1
+    assert "redacted" not in " ".join((both.units[0].name, both.units[0].summary, *both.topics[0].keywords))
+
+
 def test_a_subject_across_days_is_one_unit() -> None:
     first = source("JWT key rotation", line(9, "The JWT signing keys rotate every 90 days."))
     second = source("JWT keys", line(9, "The JWT signing keys live in the vault of the platform team."))

@@ -38,6 +38,42 @@ def test_titles(texts: tuple[str, ...], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'I found a really interesting novel called "One Hundred Years of Solitude" in the old bookstore.',
+            'Found a really interesting novel called "One Hundred Years of Solitude"',
+        ),
+        ('I read "Me, Myself and I" last week in Ghent.', 'Read "Me, Myself and I" last week in Ghent'),
+        ("We moved the shop (the one in Ghent, near the river) to Bruges.", "Moved the shop"),
+        (
+            'My sister bought the very large house called "' + "The House of the Long Name " * 4 + '" in May.',
+            "My sister bought the very large house called",
+        ),
+        ("Met [[people/ana|Ana]] about the contract.", "Met [[people/ana|Ana]] about the contract"),
+        ('"I moved the shop to Ghent.', "I moved the shop to Ghent"),
+        (
+            "I took the first step towards becoming a mom - I filled in the forms!",
+            "Took the first step towards becoming a mom",
+        ),
+        ("We agreed to rewrite the whole billing service.", "Rewrite the whole billing service"),
+        ("My AWS key is [redacted: api key].", "My AWS key"),
+        ("My password: [redacted: password] works on the gateway.", "My password works on the gateway"),
+        (
+            "我在旧书店里发现了一本有意思的小说《百年孤独与其他故事》，是马尔克斯写的。",
+            "在旧书店里发现了一本有意思的小说《百年孤独与其他故事》",
+        ),
+        ("我们在城里的小书店买到了一本《" + "孤独的故事" * 12 + "》。", "在城里的小书店买到了一本"),
+        ("他说：“我下周搬到上海，因为租金便宜。”", "搬到上海"),
+        ("我迈出了成为妈妈的第一步——", "迈出了成为妈妈的第一步"),
+        ("网关的密钥为 [redacted: secret]，每九十天更换一次。", "网关的密钥"),
+    ],
+)  # fmt: skip
+def test_a_title_leaves_no_quotation_open_and_shows_no_mark_of_a_secret(text: str, expected: str) -> None:
+    assert headline(Lexicon(), _rated(text), {}).title == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "It took seven minutes because Noor added a second worker.",

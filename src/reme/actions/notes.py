@@ -49,11 +49,14 @@ def with_frontmatter(properties: Mapping[str, str | list[str]]) -> bytes:
 
 
 def add_items(data: bytes, statements: Mapping[StatementKind, Sequence[Cited]]) -> bytes:
-    """A note with statements added at the ends of their sections; sections that it lacks are added at its end."""
-    chinese = any(_CJK.search(item.text) for cited in statements.values() for item, _ in cited)
+    """A note with statements added at the ends of their sections; sections that it lacks are added at its end.
+
+    A new section has its heading in the language of most of the statements below it.
+    """
     for kind in _KINDS:
-        lines = [write_item(item, [link]) for item, link in statements.get(kind, ())]
-        if lines:
+        cited = statements.get(kind, ())
+        if lines := [write_item(item, [link]) for item, link in cited]:
+            chinese = 2 * sum(_CJK.search(item.text) is not None for item, _ in cited) > len(cited)
             data = _add_lines(parse(data), data, kind, lines, chinese=chinese)
     return data
 

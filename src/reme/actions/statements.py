@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from reme.actions.origin import origin_of
 from reme.markdown import Note, flowing, joined, sentence_spans
 from reme.paths import VaultPath
 from reme.reason import SourceLine, StatementKind
@@ -103,7 +104,8 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
     """What a note states; fields, headings, code, quotes, tables and comments left out.
 
     A list item is one statement. Of a paragraph, the sentences that begin on one line are: read to their ends, where
-    the line goes on in the next ones.
+    the line goes on in the next ones. A note of a person's that states nothing else states its description, where that
+    stands in the file word for word.
 
     Args:
         day: The day of the note, for what people wrote without a date.
@@ -120,7 +122,21 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
         kind = section_kind(above[-1]) if above else None
         speaker, said, about = (item.speaker, item.day, item.about) if item else ("", day, "")
         found.append(SourceLine(number, text, kind, speaker, said, about, text in known))
+    if not found and origin_of(note, "person") == "person" and (described := _description(note)) is not None:
+        number, text = described
+        found.append(SourceLine(number, text, None, "", day, known=text in known))
     return tuple(found)
+
+
+def _description(note: Note) -> tuple[int, str] | None:
+    """The number of the line of frontmatter that a description stands on, and the description."""
+    text = str(note.properties.get("description") or "").strip()
+    if note.frontmatter is None or objection(text):
+        return None
+    before = note.source[: note.frontmatter.content.start].count(b"\n")
+    content = note.text(note.frontmatter.content).splitlines()
+    places = (place for place, raw in enumerate(content, start=1) if raw.startswith("description:") and text in raw)
+    return next(((before + place, text) for place in places), None)
 
 
 def _lines(note: Note) -> Iterator[tuple[int, str]]:

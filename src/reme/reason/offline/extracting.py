@@ -1,6 +1,7 @@
 """Offline extraction: units of knowledge from daily notes, by what their subjects share across days.
 
-Owns titles, buckets and the order of units. What belongs together is decided in `grouping`.
+Owns titles, buckets and the order of units; what a secret was taken out of names nothing. What belongs together is
+decided in `grouping`.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +13,7 @@ from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topi
 from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
 from reme.reason.offline.rules import has_cjk
 from reme.reason.offline.terms import Lexicon, inverse_frequencies
-from reme.reason.offline.titles import headline
+from reme.reason.offline.titles import headline, is_redacted
 
 __all__ = ["extract"]
 
@@ -41,7 +42,7 @@ def extract(
     drafts: list[tuple[float, Unit, list[Line]]] = []
     for sort, members in grouped(lexicon, sources, lines, weights):
         fresh = [member for member in members if not member.line.known]
-        if fresh:
+        if fresh and not _all_redacted(members):
             unit = _unit(
                 lexicon, sort, members, fresh, weights, names, buckets, _note_of(sources, sizes, members, sort)
             )
@@ -49,7 +50,7 @@ def extract(
     drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
     left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
     chosen = drafts[:max_units]
-    topics = tuple(_topic(lexicon, unit, fresh, weights) for _, unit, fresh in chosen)
+    topics = tuple(_topic(lexicon, unit, fresh, weights) for _, unit, fresh in chosen if not _all_redacted(fresh))
     return Extraction(_distinct([unit for _, unit, _ in chosen]), topics, tuple(sorted(left)))
 
 
@@ -63,13 +64,17 @@ def _unit(
     buckets: Sequence[Bucket],
     note: SourceNote | None,
 ) -> Unit:
-    sentences = [member.sentence for member in members]
+    sentences = [member.sentence for member in members if not is_redacted(member.line.text)]
     head = headline(lexicon, sentences, weights, names)
     title = note.name if note and not (sort == "procedure" and head.announced) else head.title
     if sort == "personal" and (speaker := _speaker(members)):
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
     evidence = tuple(Evidence(member.source, member.line.number) for member in fresh)
     return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
+
+
+def _all_redacted(lines: Sequence[Line]) -> bool:
+    return all(is_redacted(each.line.text) for each in lines)
 
 
 def _note_of(
@@ -115,7 +120,8 @@ def _topic(lexicon: Lexicon, unit: Unit, fresh: Sequence[Line], weights: Mapping
     weighty = sorted(fresh, key=lambda member: -member.sentence.score)
     spread: dict[str, float] = defaultdict(float)
     shown: dict[str, str] = {}
-    for token in (token for member in fresh for token in lexicon.tokens(member.line.text) if token.naming):
+    clear = (member.line.text for member in fresh if not is_redacted(member.line.text))
+    for token in (token for text in clear for token in lexicon.tokens(text) if token.naming):
         spread[token.term] += weights.get(token.term, 1.0)
         shown.setdefault(token.term, token.text)
     keywords = sorted(spread, key=lambda term: (-spread[term], term))[:_KEYWORDS]

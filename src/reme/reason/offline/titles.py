@@ -16,7 +16,7 @@ from reme.reason.offline.rules import Rules, has_cjk, rules_for, rules_of
 from reme.reason.offline.sentences import Sentence, announces
 from reme.reason.offline.terms import Lexicon, Token
 
-__all__ = ["Headline", "brief", "headline"]
+__all__ = ["Headline", "brief", "headline", "is_redacted"]
 
 _LONGEST_BRIEF: Final = 160
 _LONGEST_NAME: Final = 4
@@ -33,6 +33,7 @@ _FEWEST_WORDS: Final = 3
 _MOST_WORDS: Final = 10
 _FEWEST_CHARACTERS: Final = 4
 _MOST_CHARACTERS: Final = 20
+_TO_CLOSE: Final = 40
 
 _QUOTED: Final = re.compile(
     r"《([^《》]{2,24})》|“([^“”，。！？,.!?]{2,24})”|「([^「」，。！？]{2,24})」|\"([^\",.!?]{2,24})\""
@@ -40,6 +41,12 @@ _QUOTED: Final = re.compile(
 _IDENTIFIER: Final = re.compile(r"`([^`\s]{3,40})`|\b(\w+(?:_\w+)+|[A-Z]{2,}-\d+)\b")
 _NO_NOUN: Final = re.compile(r"(?:ly|ed)$")
 _WORDS_BEFORE: Final = re.compile(r"[\w'’]+")
+_REDACTED: Final = re.compile(r"\s*[是为:：=]?\s*[\"'“]?\[redacted: [^\[\]]*\][\"'”]?")
+_ENCLOSED: Final = re.compile(
+    r"(?:(?<!\d)\"[^\"]*(?P<quote>\")?|“[^”]*(?P<curly>”)?|「[^」]*(?P<corner>」)?|《[^》]*(?P<book>》)?"
+    r"|\([^()]*(?P<round>\))?|（[^（）]*(?P<wide>）)?|\[\[?[^\[\]]*(?P<square>\]\]?)?)"
+)
+_TRAILING: Final = ".。!！?？,，、:：;；…-–—~～ "
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,13 @@ def headline(
     best = (next(filter(None, own if opens else own[:1]), "") for opens, own in clauses[:_FIRST_CLAUSES])
     rest = (clause for _, own in clauses for clause in own)
     title = next(filter(None, (*best, *rest)), "") or _best_name(lexicon, told[0].text, names)
-    return Headline(title or _cut(_bare(told[0].text), rules_for(told[0].text)) or description, description)
+    title = title or _cut(_bare(_REDACTED.sub("", told[0].text)), rules_for(told[0].text))
+    return Headline(title or description, description)
+
+
+def is_redacted(text: str) -> bool:
+    """Whether a secret was taken out of a statement."""
+    return _REDACTED.search(text) is not None
 
 
 def _best_name(lexicon: Lexicon, text: str, names: frozenset[str]) -> str:
@@ -153,6 +166,7 @@ def _shared_name(
 
 
 def _names(lexicon: Lexicon, text: str, names: frozenset[str]) -> Iterator[_Name]:
+    text = _REDACTED.sub("", text)
     for pattern, kind in ((_QUOTED, _QUOTED_KIND), (_IDENTIFIER, 1.0)):
         for match in pattern.finditer(text):
             inside = next(group for group in match.groups() if group)
@@ -229,7 +243,20 @@ def _bare(text: str) -> str:
 def _clauses(lexicon: Lexicon, text: str) -> list[str]:
     """The clauses of a sentence as titles, empty where one cannot stand as a title."""
     rules = rules_for(text)
-    return [_clause(lexicon, _bare(part.strip()), rules) for part in rules.clause.split(_bare(text)) if part.strip()]
+    parts = _parts(_bare(_REDACTED.sub("", text)), rules)
+    return [_clause(lexicon, _bare(part.strip()), rules) for part in parts if part.strip()]
+
+
+def _parts(text: str, rules: Rules) -> Iterator[str]:
+    """A sentence cut into its clauses; what is quoted within one stays whole."""
+    quoted = (match.span() for match in _ENCLOSED.finditer(text) if match.lastgroup and match[0][0] not in "(（[")
+    whole = [(left, right) for left, right in quoted if text[:left].rstrip()[-1:].isalnum()]
+    start = 0
+    for match in rules.clause.finditer(text):
+        if not any(left <= match.start() < right for left, right in whole):
+            yield text[start : match.start()]
+            start = match.end()
+    yield text[start:]
 
 
 def _clause(lexicon: Lexicon, bare: str, rules: Rules) -> str:
@@ -263,21 +290,31 @@ def _timeless(clause: str, rules: Rules) -> str:
 
 def _cut(clause: str, rules: Rules) -> str:
     """A clause at a length that a title may have."""
-    clause = clause.replace("`", "").strip().rstrip(".。!！?？,，:：;；…了啊呀吧哦")
+    clause = clause.replace("`", "").strip().rstrip(_TRAILING + "了啊呀吧哦")
+    if (match := _ENCLOSED.match(clause)) and not match.lastgroup:
+        clause = clause[1:]
     if has_cjk(clause):
-        return (
-            clause[:_MOST_CHARACTERS].rstrip("的和与在从到对把被给为以并或")
-            if len(clause) > _MOST_CHARACTERS
-            else clause
-        )
+        end = _closed(clause, _MOST_CHARACTERS)
+        return clause[:end].rstrip("的和与在从到对把被给为以并或" + _TRAILING) if end < len(clause) else clause
     words = clause.split()
     words = words[words[0].lower() in ("the", "a", "an") :] if words else words
+    most = len(words)
     if len(words) > _MOST_WORDS:
         ends = [n for n in range(4, _MOST_WORDS + 1) if words[n].lower() in rules.joint]
-        words = words[: ends[-1] if ends else _MOST_WORDS]
-    while words and words[-1].lower() in rules.joint | rules.stop:
+        most = ends[-1] if ends else _MOST_WORDS
+    clause = " ".join(words)
+    words = clause[: _closed(clause, len(" ".join(words[:most])))].split()
+    while words and words[-1].rstrip(_TRAILING).lower() in rules.joint | rules.stop | {""}:
         words.pop()
-    return " ".join(words)
+    return " ".join(words).rstrip(_TRAILING)
+
+
+def _closed(clause: str, end: int) -> int:
+    """Where to cut a clause so that no quotation or bracket stays open: behind the one at ``end``, else before it."""
+    for match in _ENCLOSED.finditer(clause[: end + _TO_CLOSE]):
+        if match.start() < end and (end < match.end() or not match.lastgroup):
+            return match.end() if match.lastgroup and match.start() else match.start()
+    return min(end, len(clause))
 
 
 def _capital(text: str) -> str:
