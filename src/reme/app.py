@@ -240,7 +240,9 @@ class App:
                 return asyncio.run(operation.function(workspace, self._reasoner(operation, workspace), **arguments))
             return operation.function(workspace, **arguments)
         except OSError as error:
-            name = Path(str(error.filename)).name if error.filename else "the vault"
+            place = Path(str(error.filename)) if error.filename else self.vault.root
+            known = place.is_relative_to(self.vault.root) and place != self.vault.root
+            name = place.relative_to(self.vault.root).as_posix() if known else place.name
             raise Unavailable(
                 f"{name}: {error.strerror or error}", hint="Check the disk and its permissions."
             ) from error

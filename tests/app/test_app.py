@@ -24,6 +24,8 @@ def keep(workspace: Any, text: Annotated[str, "What to keep"]) -> Echo:
         raise Refused("not this")
     if text == "disk":
         raise OSError(28, "No space left on device", "/secret/place/note.md")
+    if text == "folder":
+        raise PermissionError(13, "Permission denied", str(workspace.vault.root / "茶/dev"))
     if text == "bug":
         raise ValueError("nobody foresaw it")
     return Echo(f"kept {text}\nand more", (), 1, {"run": workspace.caller.run, "role": workspace.caller.role})
@@ -75,6 +77,8 @@ def test_what_fails_is_logged_too(app: App, text: str, error: type[Exception], o
 def test_an_error_of_the_system_is_named_without_the_place(app: App) -> None:
     with pytest.raises(Unavailable, match=r"^note\.md: No space left on device$"):
         app.call("keep", {"text": "disk"}, role="agent", actor="test")
+    with pytest.raises(Unavailable, match=r"^茶/dev: Permission denied$"):
+        app.call("keep", {"text": "folder"}, role="agent", actor="test")
 
 
 def test_nothing_is_logged_of_what_was_not_begun(app: App) -> None:

@@ -247,7 +247,7 @@ def test_reading_the_index_and_listing_days(house: House) -> None:
     assert ([day.day for day in listing.days], listing.truncated) == (["2026-05-15", "2026-05-14", "2026-05-13"], True)
     assert [day.index for day in daily_list(house.ask(), "2026-05-12").days] == [None]
     assert daily_list(house.ask(), "2020-01-01").days[0].events == ()
-    assert "2026-05-12: 1 events, no index" in daily_list_text(daily_list(house.ask()))
+    assert "2026-05-12: 1 event, no index" in daily_list_text(daily_list(house.ask()))
 
 
 def test_states(house: House) -> None:

@@ -64,7 +64,7 @@ def dialogue_path(vault: Vault, session: str) -> VaultPath:
     """
     if not _SESSION_ID.fullmatch(session) or session.endswith("."):
         raise InvalidInput(
-            f"the session id {session!r} cannot be a file name",
+            f"the session id {session!r} is not one that a dialogue can be kept under",
             hint="Use up to 120 letters, digits, '-', '_', '.', '+', '=' and '@', beginning with a letter or digit.",
             details={"session_id": session},
         )

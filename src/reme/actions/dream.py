@@ -33,6 +33,7 @@ from reme.reason import DreamReasoner, Extraction, Topic, Unusable
 from reme.revision import revision_of
 from reme.tools import Workspace, one_line
 from reme.vault import Amend, Committed, Edit, Put, Unchanged, locked
+from reme.wording import counted
 
 __all__ = ["auto_dream"]
 
@@ -342,7 +343,7 @@ class _Dream:
         if not (files := tuple(self.proposed.values())):
             return None
         run, at = self.workspace.caller.run, self.workspace.clock.now().isoformat(timespec="seconds")
-        summary = f"{len(files)} files from {len(self.sources)} sources"
+        summary = f"{counted(len(files), 'file')} from {counted(len(self.sources), 'source')}"
         return Proposal(run, at, summary, files, tuple(map(self._digested, done)))
 
 

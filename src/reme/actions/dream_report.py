@@ -12,6 +12,7 @@ from reme.actions.staleness import Stale
 from reme.paths import VaultPath
 from reme.reason import Topic
 from reme.tools import one_line
+from reme.wording import counted
 
 __all__ = ["DreamReport", "Dropped", "UnitOutcome", "UnitReport", "dream_lines", "dream_summary", "dream_text"]
 
@@ -89,20 +90,20 @@ class DreamReport:
 def dream_summary(report: DreamReport) -> str:
     """A report in one line."""
     if not report.sources:
-        moved = f"{len(report.moved)} sources moved, " if report.moved else ""
+        moved = f"{counted(len(report.moved), 'source')} moved, " if report.moved else ""
         return f"{moved}nothing changed since the last dream"
     counts = Counter(unit.outcome for unit in report.units)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing worth keeping"
     waiting = len(report.sources) - len(report.finished)
     later = f", {waiting} to be read again" if waiting and not (report.dry_run or report.proposed) else ""
-    return f"{len(report.sources)} changed notes, {len(report.units)} units: {outcomes}{later}"
+    return f"{counted(len(report.sources), 'changed note')}, {counted(len(report.units), 'unit')}: {outcomes}{later}"
 
 
 def dream_lines(report: DreamReport) -> list[str]:
     """A report as list items, for its note in the vault."""
     lines = [
         f"- {unit.outcome} {f'[[{unit.node}]]' if unit.node else one_line(unit.name)}: "
-        + (one_line(unit.reason) or f"{unit.statements} statements")
+        + (one_line(unit.reason) or counted(unit.statements, "statement"))
         for unit in report.units
     ]
     lines += [f"- topic: {one_line(topic.title)} ({one_line(topic.reason)})" for topic in report.topics]
@@ -129,7 +130,7 @@ def dream_text(report: DreamReport) -> str:
     """A report in words."""
     lines = [("dry run: " if report.dry_run else "") + dream_summary(report)]
     for unit in report.units:
-        what = unit.reason or f"{unit.statements} statements"
+        what = unit.reason or counted(unit.statements, "statement")
         lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
     lines += [line.removeprefix("- ") for line in _trouble(report)]
     if report.diff:

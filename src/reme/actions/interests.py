@@ -19,6 +19,7 @@ from reme.paths import VaultPath, fold, parse_path
 from reme.reason import Topic
 from reme.tools import Workspace, one_line
 from reme.vault import Vault
+from reme.wording import counted
 
 __all__ = ["Interest", "Interests", "chosen", "interests_path", "interests_text", "proactive", "with_interests"]
 
@@ -170,7 +171,7 @@ def proactive(
 
 def interests_text(result: Interests) -> str:
     """Topics in words."""
-    lines = [f"{result.day.isoformat()}: {len(result.topics)} topics"]
+    lines = [f"{result.day.isoformat()}: {counted(len(result.topics), 'topic')}"]
     for topic in result.topics:
         lines += [f"{topic.title} ({topic.reason})", *(f"  “{text}”" for text in topic.evidence)]
         lines += [f"  → {path}" for path in topic.paths]

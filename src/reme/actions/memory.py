@@ -25,6 +25,7 @@ from reme.reason import MemoryReasoner
 from reme.revision import revision_of
 from reme.tools import Workspace, one_line
 from reme.vault import Conflicted, Edit, Outcome, locked
+from reme.wording import counted
 
 __all__ = ["MemoryReport", "auto_memory", "memory_text"]
 
@@ -232,14 +233,14 @@ def _nothing_valid(problems: Sequence[MessageProblem]) -> InvalidInput:
 
 def _summary(report: MemoryReport) -> str:
     statements = sum(note.statements for note in report.notes)
-    into = f"{statements} statements in {len(report.notes)} notes" if report.notes else _NO_EVENTS
-    said = f"{report.appended} of {report.received} messages new, {report.learnt} learnt from"
+    into = f"{counted(statements, 'statement')} in {counted(len(report.notes), 'note')}" if report.notes else _NO_EVENTS
+    said = f"{report.appended} of {counted(report.received, 'message')} new, {report.learnt} learnt from"
     return f"session {report.session_id}: {said}, {into}"
 
 
 def _report_lines(report: MemoryReport) -> list[str]:
     lines = [f"Dialogue: [[{report.dialogue}]]", ""]
-    lines += [f"- {note.outcome} [[{note.path}]]: {note.statements} statements" for note in report.notes]
+    lines += [f"- {note.outcome} [[{note.path}]]: {counted(note.statements, 'statement')}" for note in report.notes]
     return [*lines, *_trouble(report)]
 
 
@@ -264,12 +265,12 @@ def memory_text(report: MemoryReport) -> str:
     """A report in words."""
     outcomes = _WOULD if report.dry_run else _DID
     if not report.learnt:
-        lines = [f"session {report.session_id}: nothing new in {report.received} messages"]
+        lines = [f"session {report.session_id}: nothing new in {counted(report.received, 'message')}"]
     else:
         lines = [
             ("dry run: " if report.dry_run else "") + _summary(report),
             *(
-                f"{outcomes[note.outcome]} {note.path} ({note.name}, {note.statements} statements)"
+                f"{outcomes[note.outcome]} {note.path} ({note.name}, {counted(note.statements, 'statement')})"
                 for note in report.notes
             ),
         ]

@@ -174,7 +174,7 @@ def _decoded(line: str) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        reason = error.msg.removesuffix(" starting at") if isinstance(error, json.JSONDecodeError) else str(error)
         return _Malformed(f"the line is no complete JSON: {reason}")
 
 
@@ -205,7 +205,7 @@ def _message(
 
 def _mapping(item: object) -> Mapping[str, object]:
     if not isinstance(item, Mapping):
-        raise _Malformed(f"it is no object but {type(item).__name__}")
+        raise _Malformed("it is not an object")
     return cast("Mapping[str, object]", item)
 
 

@@ -29,6 +29,7 @@ from reme.vault import (
     locked,
     revision_of_content,
 )
+from reme.wording import counted
 
 __all__ = [
     "DryRun",
@@ -120,7 +121,8 @@ def look(workspace: Workspace) -> str:
     pending = refresh(workspace.index, workspace.vault).pending
     if not pending:
         return ""
-    notice = f"{pending} changed files could not be taken into the index, so answers may miss them; see: reme status"
+    many = counted(pending, "changed file")
+    notice = f"{many} could not be taken into the index, so answers may miss something; see: reme status"
     workspace.vault.notices.append(notice)
     return notice
 
@@ -134,7 +136,8 @@ def catch_up(workspace: Workspace) -> None:
     pending = refresh(workspace.index, workspace.vault).pending
     if pending:
         raise Unavailable(
-            f"the index could not take in {pending} changed files: another process is writing it, or the disk is full",
+            f"the index could not take in {counted(pending, 'changed file')}: another process is writing it, or the "
+            "disk is full",
             hint="Try again in a moment; see: reme status",
         )
 

@@ -13,6 +13,7 @@ from reme.tools.changes import catch_up, conflict_lines, content_expected, submi
 from reme.tools.places import Place, find_place
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Remove, revision_of_content
+from reme.wording import counted
 
 __all__ = ["Deleted", "Inbound", "delete", "delete_text"]
 
@@ -90,7 +91,8 @@ def delete_text(result: Deleted) -> str:
     if len(result.paths) > 1:
         lines += [f"  {path}" for path in result.paths]
     if result.inbound:
-        lines.append(f"{len(result.inbound)} links {'would lead' if result.dry_run else 'now lead'} nowhere:")
+        lead = "would lead" if result.dry_run else "now leads" if len(result.inbound) == 1 else "now lead"
+        lines.append(f"{counted(len(result.inbound), 'link')} {lead} nowhere:")
         lines += [f"  {link.path}:{link.line} {link.target}" for link in result.inbound]
     lines += [f"left behind: {path}" for path in result.left_behind]
     return "\n".join([*lines, *conflict_lines(result.conflict_copies)])
@@ -102,7 +104,7 @@ def _check_asked(place: Place, *, recursive: bool, expected_revision: str | None
     if (place.files or place.left) and not recursive:
         count = len(place.files) + len(place.left)
         raise Refused(
-            f"{place.path} is a folder with {count} files in it",
+            f"{place.path} is a folder with {counted(count, 'file')} in it",
             hint="Give recursive to delete it with everything in it.",
             details={"path": place.path, "files": count},
         )

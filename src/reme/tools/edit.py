@@ -128,6 +128,7 @@ def _chosen(file: File, spans: Sequence[Span], find: str, *, every: bool, occurr
 
 def _named(lines: Sequence[int]) -> str:
     """The first lines, and how many more there are: an error is read by people and models."""
+    lines = list(dict.fromkeys(lines))
     more = len(lines) - _NAMED
     return ", ".join(map(str, lines[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 

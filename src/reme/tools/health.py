@@ -18,6 +18,7 @@ from reme.paths import VaultPath
 from reme.tools.following import left_behind
 from reme.tools.workspace import Workspace
 from reme.vault import Layer, Stat
+from reme.wording import counted
 
 __all__ = [
     "Embedding",
@@ -229,7 +230,7 @@ def reindex(workspace: Workspace) -> Reindexed:
     done = rebuild(workspace.index, workspace.vault)
     if done.pending:
         raise Unavailable(
-            f"the index could not take in {done.pending} files: {done.held_up}",
+            f"the index could not take in {counted(done.pending, 'file')}: {done.held_up}",
             hint="Try again in a moment; see: reme status",
         )
     take_texts(workspace.index, workspace.vault)
@@ -243,8 +244,7 @@ def status_text(result: Health) -> str:
     facts = {
         "vault": result.vault,
         "files": f"{sum(result.files.values())} ({layers})" if layers else "0",
-        "index": f"position {result.position}, {result.notes} notes, {result.chunks} chunks, {result.links} links, "
-        f"{result.size / 1e6:.1f} MB",
+        "index": f"position {result.position}, {_indexed(result)}, {result.size / 1e6:.1f} MB",
         "kept by": _keeper_text(result.keeper),
         "pending": _listed(result.pending, result.pending_paths),
         "vectors": _embedding_text(result.embedding),
@@ -277,9 +277,14 @@ def waited_text(result: Waited) -> str:
 def reindex_text(result: Reindexed) -> str:
     """One line."""
     return (
-        f"indexed {result.files} files: {result.notes} notes, {result.chunks} chunks, {result.links} links, "
-        f"{result.problem_count} problems (position {result.position})"
+        f"indexed {counted(result.files, 'file')}: {_indexed(result)}, "
+        f"{counted(result.problem_count, 'problem')} (position {result.position})"
     )
+
+
+def _indexed(result: Health | Reindexed) -> str:
+    counts = (result.notes, "note"), (result.chunks, "chunk"), (result.links, "link")
+    return ", ".join(counted(number, thing) for number, thing in counts)
 
 
 def _pending(files: Sequence[Stat], stamps: Mapping[VaultPath, Stamp]) -> list[VaultPath]:
@@ -319,7 +324,7 @@ def _keeper_text(keeper: Keeper | None) -> str:
         return where
     facts = [
         "watching" if said.watching else "not watching, looking at everything now and then",
-        f"{said.pending} paths waiting" if said.pending else "",
+        f"{counted(said.pending, 'path')} waiting" if said.pending else "",
         *(
             f"last {what} {moment:%H:%M:%S}"
             for what, moment in (("event", said.last_event), ("scan", said.last_scan), ("change", said.last_change))

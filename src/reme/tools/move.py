@@ -17,6 +17,7 @@ from reme.tools.places import Place, check_new, file_target, find_place, folder_
 from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, File, Layer, Move, Put, revision_of_content
+from reme.wording import counted
 
 __all__ = ["LinkLeft", "Moved", "MovedFile", "Retargeted", "move", "move_text"]
 
@@ -146,10 +147,10 @@ def move_text(result: Moved) -> str:
     lines[0] += run
     links = sum(entry.links for entry in result.retargeted)
     if links:
-        lines.append(f"{'would respell' if result.dry_run else 'respelled'} {links} links:")
+        lines.append(f"{'would respell' if result.dry_run else 'respelled'} {counted(links, 'link')}:")
         lines += [f"  {entry.path} ({entry.links})" for entry in result.retargeted]
     if result.links_left:
-        lines.append(f"{len(result.links_left)} links not respelled:")
+        lines.append(f"{counted(len(result.links_left), 'link')} not respelled:")
         lines += [f"  {link.path}:{link.line} {link.target}: {link.reason}" for link in result.links_left]
     lines += [f"left behind: {path}" for path in result.left_behind]
     return "\n".join([*lines, *conflict_lines(result.conflict_copies)])

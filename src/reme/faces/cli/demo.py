@@ -19,6 +19,7 @@ import reme
 from reme.app import App, open_vault
 from reme.config import create_vault
 from reme.errors import Conflict, NotFound
+from reme.wording import counted
 
 __all__ = ["run"]
 
@@ -239,14 +240,14 @@ def _telling(hit: Sequence[str], query: str) -> list[str]:
     words += [query[place : place + 2] for place in range(len(query) - 1) if not query[place : place + 2].isascii()]
     told = [line for line in hit[begin:end] if line.strip()]
     best = sorted(told, key=lambda line: -sum(word in line.lower() for word in words))[:_TOLD_LINES]
-    left = [click.style(f"… {len(told) - len(best)} more lines", dim=True)] if len(told) > len(best) else []
+    left = [click.style(f"… {counted(len(told) - len(best), 'more line')}", dim=True)] if len(told) > len(best) else []
     return [*hit[:begin], *(line for line in told if line in best), *left, *hit[end:]]
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:
     if len(lines) <= most + 1:
         return list(lines)
-    return [*lines[:most], click.style(f"… {len(lines) - most} more lines", dim=True)]
+    return [*lines[:most], click.style(f"… {counted(len(lines) - most, 'more line')}", dim=True)]
 
 
 def _clip(line: str) -> str:

@@ -19,6 +19,7 @@ from reme.tools.changes import look
 from reme.tools.daily.days import events_of, find_event, index_path, parse_day
 from reme.tools.read import Text, read
 from reme.tools.workspace import Workspace
+from reme.wording import counted
 
 __all__ = [
     "DailyEvent",
@@ -159,7 +160,9 @@ def daily_list_text(result: DailyListing) -> str:
     """A line a day, and one for each event below it."""
     lines: list[str] = []
     for day in result.days:
-        lines.append(f"{day.day}: {len(day.events)} events" + ("" if day.index or not day.events else ", no index"))
+        lines.append(
+            f"{day.day}: {counted(len(day.events), 'event')}" + ("" if day.index or not day.events else ", no index")
+        )
         lines += [_line(event) for event in day.events]
     if result.truncated:
         lines.append("earlier days: raise the limit")
@@ -175,7 +178,7 @@ def daily_status_text(result: DailyStatus) -> str:
 
 def _line(event: DailyEvent) -> str:
     about = f" — {event.description}" if event.description else ""
-    materials = f" (+{len(event.materials)} files)" if event.materials else ""
+    materials = f" (+{counted(len(event.materials), 'file')})" if event.materials else ""
     return f"  [{event.state}] {event.path} {event.name}{about}{materials}"
 
 

@@ -32,6 +32,7 @@ from reme.tools.places import check_new
 from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
 from reme.vault import Amend, Edit, Put, Remove, Unchanged, Vault
+from reme.wording import counted
 
 __all__ = [
     "DailyReindexed",
@@ -189,7 +190,7 @@ def _indexed_day(vault: Vault, path: VaultPath) -> date | None:
 def daily_reindex_text(result: DailyReindexed) -> str:
     """One line."""
     run = f", run {result.run}" if result.run else ", only looked at" if result.dry_run else ""
-    return f"{result.outcome} {result.path} ({result.events} events{run})"
+    return f"{result.outcome} {result.path} ({counted(result.events, 'event')}{run})"
 
 
 def _event(name: str, description: str, content: str, session_id: str | None) -> bytes:
