@@ -4,19 +4,15 @@ Each size is measured in a process of its own, so that its memory is its own. Ti
 for is another thread and the disk, with the CPU-seconds of the process beside them; the load of the machine is told.
 """
 
-import argparse
-import json
 import os
 import resource
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from bench.sizes import each_size
 from bench.vaults import Made, baseline, make_vault
 from reme.clock import system_clock
 from reme.index import Index, open_index, wait
@@ -31,31 +27,12 @@ _PATIENCE_S = 600.0
 
 
 def main() -> None:
-    """Measure each size, print a line a figure, and write a record where asked to."""
-    parser = argparse.ArgumentParser(prog="bench.live", description="Measure vaults that a runtime keeps indexed.")
-    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
-    parser.add_argument("--json", type=Path, help="write the record to this file")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(_measured(options.one)))
-        return
-    records: list[dict[str, float]] = []
-    for notes in options.notes:
-        command = [sys.executable, "-m", "bench.live", "--one", str(notes)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        records.append(json.loads(done.stdout.splitlines()[-1]))
-        print("\n".join(f"{name:28} {value:12.3f}" for name, value in records[-1].items()), end="\n\n", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    """Measure each size that is asked for."""
+    each_size("bench.live", "Measure vaults that a runtime keeps indexed.", "notes", [1_000, 10_000], _measured)
 
 
-def _measured(notes: int) -> dict[str, float]:
-    folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
-    try:
-        return _measure(make_vault(folder / "vault", notes), folder / "state")
-    finally:
-        shutil.rmtree(folder)
+def _measured(folder: Path, notes: int) -> dict[str, float]:
+    return _measure(make_vault(folder / "vault", notes), folder / "state")
 
 
 def _measure(made: Made, state: Path) -> dict[str, float]:

@@ -4,20 +4,15 @@ The chunks have a few words each and random vectors of 384 numbers; files have 1
 process of its own. Times of questions are CPU and wall times, the best of three of each question.
 """
 
-import argparse
-import json
 import os
 import random
 import resource
-import shutil
-import subprocess
-import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.sizes import each_size
 from reme.index import Filter, Index, open_index
 from reme.index.counts import tally
 from reme.index.rows import ChunkEntry, Entry, Found, Stamp
@@ -32,31 +27,8 @@ _REPEATS = 3
 
 
 def main() -> None:
-    """Measure each size, print a line a figure, and write a record where asked to."""
-    parser = argparse.ArgumentParser(prog="bench.vectors", description="Measure the exact scan of many vectors.")
-    parser.add_argument("--chunks", type=int, nargs="+", default=[100_000])
-    parser.add_argument("--json", type=Path, help="write the record to this file")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(_measured(options.one)))
-        return
-    records: list[dict[str, float]] = []
-    for chunks in options.chunks:
-        command = [sys.executable, "-m", "bench.vectors", "--one", str(chunks)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        records.append(json.loads(done.stdout.splitlines()[-1]))
-        print("\n".join(f"{name:28} {value:12.3f}" for name, value in records[-1].items()), end="\n\n", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-
-
-def _measured(chunks: int) -> dict[str, float]:
-    folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
-    try:
-        return _measure(folder, chunks)
-    finally:
-        shutil.rmtree(folder)
+    """Measure each size that is asked for."""
+    each_size("bench.vectors", "Measure the exact scan of many vectors.", "chunks", [100_000], _measure)
 
 
 def _measure(folder: Path, chunks: int) -> dict[str, float]:
