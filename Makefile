@@ -37,8 +37,11 @@ format: $(VENV)/.dev  ## put every file into its one form
 	$(BIN)/ruff check --fix-only --quiet
 	$(BIN)/ruff format
 
-bench: $(VENV)/.dev  ## measure; see bench/
-	$(BIN)/python -m bench
+bench: $(VENV)/.dev  ## measure; tables on the screen, records in build/; see bench/
+	mkdir -p build
+	$(BIN)/python -m bench --json build/bench.json
+	$(BIN)/python -m bench.live --json build/bench-live.json
+	$(BIN)/python -m bench.vectors --json build/bench-vectors.json
 
 clean:  ## remove everything that was installed or made
 	rm -rf $(VENV) build dist reme-demo* .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,21 +13,35 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.vaults import Made, make_vault
 from reme.clock import system_clock
-from reme.index import open_index, refresh
+from reme.index import Keeper, ProjectorStatus, open_index, refresh
 from reme.markdown import parse
 from reme.search import SearchSettings
 from reme.state import State
-from reme.tools import Caller, Workspace, append, lint, move, undo
+from reme.tools import Caller, Workspace, append, lint, move, status, undo
 from reme.vault import Layout, Vault
 
 __all__ = ["measure_tools"]
 
 _COMMITS = 60
+_WATCHING = ProjectorStatus(
+    running=True,
+    epoch=1,
+    watching=True,
+    watcher_restarts=0,
+    pending=0,
+    walk_pending=False,
+    last_event=None,
+    last_scan=None,
+    last_change=None,
+    problems=(),
+    trouble=(),
+)
 
 
 def main() -> None:
@@ -65,6 +79,9 @@ def measure_tools(made: Made, state: Path) -> dict[str, float]:
     base = _cpu(lambda: [parse((made.root / path).read_bytes()) for path in made.paths])
     refresh(index, vault)
     checked = min(_cpu(lambda: lint(ask())) for _ in range(3))
+    told = min(_cpu(lambda: status(ask())) for _ in range(3))
+    kept = replace(ask(), keeper=lambda: Keeper(0, "bench", _WATCHING))
+    told_kept = min(_cpu(lambda: status(kept)) for _ in range(3))
     moving, moved, waited = ask(), time.process_time(), time.perf_counter()
     result = move(moving, made.hub, "digest/wiki/the hub.md")
     moved, waited = time.process_time() - moved, time.perf_counter() - waited
@@ -81,6 +98,8 @@ def measure_tools(made: Made, state: Path) -> dict[str, float]:
         "parse_notes_per_cpu_s": len(made.paths) / base,
         "lint_cpu_s": checked,
         "lint_ratio": checked / base,
+        "status_ms": told * 1e3,
+        "status_kept_ms": told_kept * 1e3,
         "move_inbound_notes": float(len(result.retargeted)),
         "move_cpu_s": moved,
         "move_s": waited,

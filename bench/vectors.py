@@ -8,6 +8,7 @@ import os
 import random
 import resource
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def _entry(number: int, chance: random.Random, words: list[str]) -> Entry:
                 hash=f"{number * _PER_FILE + place:032x}",
                 text=" ".join(said),
                 words=" ".join(said).encode(),
-                found=partial(Found, len(said), tally((), (), (), said)),
+                found=partial(Found, len(said), tally({}, {}, {}, Counter(said))),
             )
             for place, said in enumerate(pieces)
         ),

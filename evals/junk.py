@@ -1,11 +1,12 @@
 """A sample of what is kept without a model, for people to judge by the rule of ``junk.md``.
 
 LoCoMo's first two dialogues and the histories of MemoryBank's first people, English and Chinese, go through
-``auto_memory`` and ``auto_dream``. Drawn with a seed, half from daily notes and half from the digest, a fifth from
+``auto_memory`` and ``auto_dream``; with ``--other-half``, LoCoMo's other dialogues and the people after those, for what
+has been tuned on the first. Drawn with a seed, half from daily notes and half from the digest, a fifth from
 LoCoMo and the rest from MemoryBank in both languages. The data is read from ``../shared/data`` beside the checkout;
 the sample holds sentences of it and is not ours to ship.
 
-    python evals/junk.py [--size 200] [--seed 1] [--people 4] [--out FILE]
+    python evals/junk.py [--size 200] [--seed 1] [--people 4] [--other-half] [--out FILE]
     python evals/junk.py --judged junk_reader1.jsonl [--judged …] [--out SAMPLE]
 
 Writes a JSON line a statement: ``id``, ``from``, ``layer``, ``note`` (its title), ``statement``, ``speaker``, and for
@@ -46,13 +47,14 @@ Day = tuple[datetime, list[dict[str, str]]]
 Sample = dict[str, str | int]
 
 
-def histories(people: int) -> Iterator[tuple[str, list[Day]]]:
+def histories(people: int, *, other: bool) -> Iterator[tuple[str, list[Day]]]:
     """What each person said, by day: the source's name and its sessions."""
-    for entry in json.loads((DATA / "locomo" / "locomo5.json").read_text("utf-8"))[:2]:
+    entries = json.loads((DATA / "locomo" / "locomo5.json").read_text("utf-8"))
+    for entry in entries[2:] if other else entries[:2]:
         yield "locomo", list(locomo_days(entry["conversation"]))
     for name, file in (("english", "mb_en.json"), ("chinese", "mb_cn.json")):
         told = json.loads((DATA / "memorybank" / file).read_text("utf-8"))
-        for person in list(told)[:people]:
+        for person in list(told)[people : 2 * people] if other else list(told)[:people]:
             yield name, list(memorybank_days(told[person]["history"]))
 
 
@@ -97,7 +99,9 @@ def kept(root: Path, days: list[Day]) -> Iterator[tuple[str, Sample]]:
             note = parse(vault.read(stat.path).data)
             for block in note.blocks if stat.path.count("/") > 1 else ():
                 item = note.text(block.span)
-                said = re.fullmatch(r"- (?P<text>.+) \((?P<speaker>[^()]*), \d{4}-\d\d-\d\d[^()]*\) — .*", item)
+                said = re.fullmatch(
+                    r"(?:-|\d+\.) (?P<text>.+) \((?P<speaker>[^()]*), \d{4}-\d\d-\d\d[^()]*\) — .*", item
+                )
                 if block.kind != "item" or said is None:
                     continue
                 if layer == "daily" and (match := CITED.search(item)):
@@ -119,9 +123,9 @@ def kept(root: Path, days: list[Day]) -> Iterator[tuple[str, Sample]]:
         opened.close()
 
 
-def drawn(size: int, seed: int, people: int) -> list[Sample]:
+def drawn(size: int, seed: int, people: int, *, other: bool) -> list[Sample]:
     found: defaultdict[tuple[str, str], list[Sample]] = defaultdict(list)
-    for name, days in histories(people):
+    for name, days in histories(people, other=other):
         with tempfile.TemporaryDirectory() as folder:
             for layer, sample in kept(Path(folder), days):
                 found[name, layer].append({"from": name, "layer": layer} | sample)
@@ -158,13 +162,14 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--people", type=int, default=4)
+    parser.add_argument("--other-half", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("junk_sample.jsonl"))
     parser.add_argument("--judged", type=Path, action="append")
     given = parser.parse_args()
     if given.judged:
         tell(given.out, given.judged)
         return 0
-    sample = drawn(given.size, given.seed, given.people)
+    sample = drawn(given.size, given.seed, given.people, other=given.other_half)
     given.out.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in sample), "utf-8")
     print(f"{len(sample)} statements in {given.out.name}")
     return 0

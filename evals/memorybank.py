@@ -13,6 +13,7 @@ Prints one line a language, and with ``--sample`` so many statements drawn evenl
 import argparse
 import asyncio
 import json
+import re
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from pathlib import Path
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index
-from reme.markdown import parse
+from reme.markdown import parse, words
 from reme.paths import VaultPath
 from reme.reason import OfflineReasoner
 from reme.search import SearchSettings
@@ -84,12 +85,17 @@ def remembered(root: Path, days: dict[str, list[dict[str, str]]], counted: Count
             if layer == "digest" and stat.path.count("/") > 1:
                 counted.nodes += 1
                 counted.single += len(items) == 1
-    words = [item.removeprefix("- ").rpartition(" (")[0] for item in counted.daily[before:]]
-    counted.kept += sum(map(len, words))
-    counted.untraced += sum(text not in said for text in words)
+    texts, heard = [statement(item) for item in counted.daily[before:]], words(said)
+    counted.kept += sum(map(len, texts))
+    counted.untraced += sum(words(text) not in heard for text in texts)
     state.close()
     index.close()
     vault.close()
+
+
+def statement(item: str) -> str:
+    """What a list item states, without its mark, speaker and citation."""
+    return re.sub(r"^(?:-|\d+\.|>(?: \[![a-z]+\])?) ", "", item).rpartition(" (")[0]
 
 
 def main() -> int:
@@ -103,12 +109,12 @@ def main() -> int:
         for person in list(histories)[: given.people]:
             with tempfile.TemporaryDirectory() as folder:
                 remembered(Path(folder), histories[person]["history"], counted)
-        words = Counter(item.removeprefix("- ").rpartition(" (")[0] for item in counted.digest)
+        told = Counter(map(statement, counted.digest))
         assistants = sum("(assistant, " in item for item in counted.daily)
         print(
             f"{language}: kept {counted.kept / counted.said:.2f} of the text in {len(counted.daily)} statements "
             f"({assistants} of an assistant), {counted.nodes} nodes ({counted.single} of one statement), "
-            f"{sum(words.values()) - len(words)} of {len(counted.digest)} digest statements said twice, "
+            f"{sum(told.values()) - len(told)} of {len(counted.digest)} digest statements said twice, "
             f"{counted.untraced} not in their dialogue"
         )
         step = max(1, len(counted.daily) // given.sample) if given.sample else 0

@@ -20,6 +20,7 @@ import random
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -47,11 +48,11 @@ from reme.clock import Clock
 from reme.index import Index, embed, open_index, refresh
 from reme.markdown import count_tokens
 from reme.models import Embedder, open_embedder
-from reme.search import Anchors, SearchSettings, recall, search
+from reme.search import Anchors, SearchSettings, Signals, recall, search
 from reme.vault import Layout, Vault
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
-PLAIN = SearchSettings(alpha=None, tau_days=None, expand_depth=0)
+PLAIN = SearchSettings(alpha=None, beta=None, tau_days=None, expand_depth=0)
 BUDGETS = (500, 1_000, 2_000)
 BLOCK = 1_000
 RESAMPLES = 2_000
@@ -91,13 +92,16 @@ PARTS = (
     Variant("words without neighbours", replace(PLAIN, near=()), embedded=False),
     Variant("words without the file's own evidence", replace(PLAIN, own_evidence=0), embedded=False),
     Variant("words without the speaker", replace(PLAIN, speaker_bonus=0), embedded=False),
+    Variant("words without the file as a whole", replace(PLAIN, scattering=None), embedded=False),
     Variant("words without any of these", replace(PLAIN, near=(), own_evidence=0, speaker_bonus=0), embedded=False),
 )
 FACTORS = (
     Variant("words and every factor", SearchSettings(expand_depth=0), embedded=False),
     Variant("without centrality", SearchSettings(expand_depth=0, alpha=None), embedded=False),
     Variant("without recency", SearchSettings(expand_depth=0, tau_days=None), embedded=False),
+    Variant("without communities", SearchSettings(expand_depth=0, beta=None), embedded=False),
     Variant("without layers", SearchSettings(expand_depth=0, layer_weights={}), embedded=False),
+    Variant("without the note as a whole", SearchSettings(expand_depth=0, scattering=None), embedded=False),
 )
 BY_SET: Mapping[str, Sequence[Variant]] = {
     "locomo": (*MAIN, *PARTS),
@@ -198,8 +202,37 @@ def _fitting(ranked: Sequence[Shown], budget: int) -> int:
     return len(ranked)
 
 
+def communities(index: Index, folder: Path) -> Signals:
+    """Which notes belong together by their links: label propagation (Raghavan et al. 2007), in a fixed order."""
+    paths = [note.path for note in index.notes()]
+    near: dict[str, list[str]] = {path: [] for path in paths}
+    for path in paths:
+        for link in index.links_from(path):
+            if link.target is not None and link.target != path:
+                near[path].append(link.target)
+                near[link.target].append(path)
+    label = {path: path for path in map(str, paths)}
+    for _ in range(20):
+        before = dict(label)
+        for path, others in near.items():
+            counts = Counter(label[other] for other in others)
+            label[path] = min(counts, key=lambda name: (-counts[name], name), default=path)
+        if label == before:
+            break
+    folder.mkdir(exist_ok=True)
+    made = {"version": 1, "computed_at": NOW.isoformat(), "communities": label}
+    (folder / "communities.json").write_text(json.dumps(made), encoding="utf-8")
+    return Signals(folder)
+
+
 def ranking(
-    index: Index, clock: Clock, variant: Variant, query: str, embedder: Cached | None, by_note: bool
+    index: Index,
+    clock: Clock,
+    variant: Variant,
+    query: str,
+    embedder: Cached | None,
+    by_note: bool,
+    signals: Signals | None = None,
 ) -> list[Shown]:
     """Everything that the search shows, best first: pieces by their own score, or notes."""
     found = search(
@@ -211,6 +244,7 @@ def ranking(
         top_chunks_per_path=2 if by_note else 100,
         weights=variant.weights,
         embedder=embedder if variant.embedded else None,
+        signals=signals,
     )
     if by_note:
         return [Shown(hit.path, 0, 0, "\n".join(chunk.text for chunk in hit.chunks)) for hit in found.hits]
@@ -249,11 +283,15 @@ def measure(
     """By variant: the figures of each collection; with ``block``, those of what ``recall`` puts into a prompt, too."""
     measured: dict[str, list[Measured]] = {variant.name: [] for variant in variants}
     for collection in collections:
-        with indexed(collection, embedder) as (index, clock):
+        with (
+            indexed(collection, embedder) as (index, clock),
+            tempfile.TemporaryDirectory(prefix="reme-eval-") as folder,
+        ):
+            signals = communities(index, Path(folder)) if collection.by_note else None
             for variant in variants:
                 figures = Measured()
                 for question in collection.questions:
-                    shown = ranking(index, clock, variant, question.text, embedder, collection.by_note)
+                    shown = ranking(index, clock, variant, question.text, embedder, collection.by_note, signals)
                     figures.add(shown, question.evidence)
                 measured[variant.name].append(figures)
             if block:

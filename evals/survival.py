@@ -29,7 +29,7 @@ from reme.reason.offline.sentences import split
 from reme.reason.offline.terms import Lexicon
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "locomo" / "locomo5.json"
-SETTINGS = ((0.3, 12), (0.45, 1), (0.25, 1), (0.18, 1), (0.1, 1), (0.07, 1))
+SETTINGS = ((0.3, 12), (0.9, 1), (0.6, 1), (0.28, 1), (0.18, 1), (0.1, 1))
 HALVES = (range(2), range(2, 5))
 ADVERSARIAL = 5
 
@@ -70,7 +70,7 @@ def sessions() -> Iterator[Session]:
             said = [Message(n, "user", t["speaker"], t["text"], at) for n, t in turns]
             best: set[tuple[int, str]] = set()
             for n, turn in turns:
-                parts = [sentence for sentence, _ in split(turn["text"])]
+                parts = [part.text for part in split(turn["text"])]
                 for terms in wanted.get(turn["dia_id"], ()):
                     best.add((n, max(parts, key=lambda s, t=terms: (len(lexicon.terms(s) & t), len(s)))))
             yield Session(dialogue, said, {n for n, t in turns if t["dia_id"] in wanted}, best)

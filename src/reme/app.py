@@ -6,9 +6,7 @@ every room below; knows no face.
 
 import contextlib
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +23,7 @@ from reme.paths import parse_path
 from reme.revision import revision_of
 from reme.search import AccessLog, Anchors, Signals, merge_access
 from reme.state import State
-from reme.tools import Caller, LeftBehind, Workspace, left_behind
+from reme.tools import Caller, Workspace
 from reme.vault import Amend, Role, Vault, finish_interrupted
 
 __all__ = ["App", "build_catalog", "open_vault", "run_runtime"]
@@ -65,7 +63,7 @@ class App:
         self._model: ChatModel | None = None
         self._signals = Signals(vault.state_dir / _SIGNALS)
         self._anchors = Anchors()
-        self._left_behind: tuple[LeftBehind, ...] = ()
+        self._left_behind: Sequence[object] = ()
         self._access = AccessLog(state, vault.clock) if settings.search.access_log else None
         self._started = started
 
@@ -116,7 +114,8 @@ class App:
         valid = valid_arguments(operation, arguments)
         if role not in operation.roles:
             raise Refused(
-                f"{operation.name} is not for the role {role}", hint=f"It is for: {_listed(operation.roles)}."
+                f"{operation.name} is not for the role {role}",
+                hint=f"It is for: {_listed(operation.roles)}. The role is given with --role.",
             )
         try:
             finish_interrupted(self.vault)
@@ -150,7 +149,7 @@ class App:
             views=self._views,
             embedder_name=settings.embedder,
             reasoner_name=_reasoner_name(settings),
-            daily_tokens=settings.llm.daily_tokens if _asks_model(settings) else 0,
+            daily_tokens=settings.llm.daily_tokens if _asks_model(settings) else None,
         )
 
     def _views(self) -> tuple[Amend, ...]:
@@ -161,10 +160,15 @@ class App:
 
     def keeper(self) -> Keeper | None:
         """The process that keeps the index in step with the files, or None if none does."""
+        if not (self.vault.state_dir / "projector.json").exists():  # no runtime has ever been here: none is loaded
+            return None
         from reme.runtime import holder
 
         found = holder(self.vault.state_dir)
-        return Keeper(found.pid, found.host, reported(found.report)) if found else None
+        if found is None:
+            return None
+        silent = self.vault.clock.now().timestamp() - found.beat
+        return Keeper(found.pid, found.host, reported(found.report), silent)
 
     def embedder(self) -> Embedder | None:
         """The embedder that the settings name, opened at the first call; None for none.
@@ -225,6 +229,8 @@ class App:
 
     def follow_renames(self, _index: Index, _stop: Callable[[], bool]) -> bool:
         """Background work: have links follow the files that other programs have renamed."""
+        from reme.tools import left_behind
+
         workspace = self.workspace("system", "runtime")
         links = left_behind(workspace)
         if links and links != self._left_behind:  # what could not follow is not tried again and again
@@ -385,6 +391,9 @@ def _index_folder(state_dir: Path, started: contextlib.ExitStack) -> tuple[Path,
         kept = state_dir / "index.db"
         if os.access(state_dir, os.W_OK) and (not kept.exists() or os.access(kept, os.W_OK)):
             return state_dir, ()
+    import shutil
+    import tempfile
+
     temporary = Path(tempfile.mkdtemp(prefix="reme-"))
     started.callback(shutil.rmtree, temporary, ignore_errors=True)
     return temporary, (f"{state_dir} cannot be written, so the index is made anew and thrown away",)

@@ -21,6 +21,7 @@ __all__ = [
     "fold",
     "is_hidden",
     "is_markdown",
+    "is_within",
     "join",
     "parent",
     "parse_path",
@@ -148,6 +149,11 @@ def is_markdown(path: VaultPath) -> bool:
     return suffix(path) in MARKDOWN_SUFFIXES
 
 
+def is_within(path: str, place: str) -> bool:
+    """Whether a path is a place, or in it where that is a folder."""
+    return path == place or path.startswith(place + "/")
+
+
 def slug_of(title: str) -> str:
     """A title as a file name: lower case, any script, a hyphen for all that is no letter or digit, 60 characters."""
     slug = re.sub(r"[^\w]+|_+", "-", title.lower().replace("'", "").replace("’", "")).strip("-")
@@ -225,4 +231,6 @@ def unlinkable(path: VaultPath) -> str:
 
 def fold(text: str) -> str:
     """The form in which names are compared: NFC, case-folded. ``Straße`` and ``STRASSE`` are one name."""
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

@@ -21,7 +21,7 @@ def revision_of(data: bytes | None) -> Revision:
     """The revision of these bytes; ``ABSENT`` for None."""
     if data is None:
         return ABSENT
-    return revision_of_pieces((data,))
+    return Revision(hashlib.blake2b(data, digest_size=_SIZE).hexdigest())
 
 
 def revision_of_pieces(pieces: Iterable[bytes]) -> Revision:

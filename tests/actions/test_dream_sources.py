@@ -6,10 +6,22 @@ from datetime import date
 import pytest
 import yaml
 
-from reme.actions import DreamSettings, auto_memory, proactive, read_ledger, stale
+from reme.actions import DreamSettings, auto_memory, dream_text, proactive, read_ledger, stale
 from reme.errors import InvalidInput, NotFound
 from reme.index import refresh
-from reme.reason import Create, Evidence, Extraction, Insert, Skip, SourceLine, Supersede, Topic, Unit, Update
+from reme.reason import (
+    Create,
+    Evidence,
+    Extraction,
+    Insert,
+    OfflineReasoner,
+    Skip,
+    SourceLine,
+    Supersede,
+    Topic,
+    Unit,
+    Update,
+)
 from reme.search import search
 from reme.tools import daily_create
 
@@ -167,7 +179,12 @@ def test_topics_of_recent_days_are_not_taken_up_again(room: Room) -> None:
     old = "- title: key ROTATION\n  keywords: []\n- title: Else\n  keywords: [runbook, pager]\n"
     room.write("daily/2026-05-12/interests.yaml", old)
     seeded(room)
-    dream(room, Occupied(("Key rotation", ()), ("On call", ("pager", "runbook", "x")), ("Third", ("y",))))
+    report = dream(room, Occupied(("Key rotation", ()), ("On call", ("pager", "runbook", "x")), ("Third", ("y",))))
+    assert [topic.title for topic in report.topics] == ["Third"]
+    assert report.report is not None
+    assert [line for line in room.text(report.report).splitlines() if "topic:" in line] == [
+        "- topic: Third (asked twice)"
+    ]
     assert [topic.title for topic in proactive(room.workspace).topics] == ["Third"]
     assert [topic.title for topic in proactive(room.workspace, date(2026, 5, 12)).topics] == ["key ROTATION", "Else"]
 
@@ -184,6 +201,50 @@ def test_a_day_has_few_topics_and_what_people_wrote_stays(room: Room) -> None:
 def test_a_day_without_topics_is_named(room: Room) -> None:
     with pytest.raises(NotFound, match="2026-05-01"):
         proactive(room.workspace, date(2026, 5, 1))
+
+
+# Long nights
+
+
+class Counting(OfflineReasoner):
+    """Keeps how many lines it was shown at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[int] = []
+
+    async def extract(self, sources, buckets, max_units, hint=""):  # type: ignore[no-untyped-def,override]
+        self.shown.append(sum(len(source.lines) for source in sources))
+        return await super().extract(sources, buckets, max_units, hint)
+
+
+def long_night(room: Room) -> None:
+    for note, thing in enumerate(("kiln", "ferry", "orchard", "果园")):
+        lines = (f"- The {thing} number {n} in Ghent needs {n + 7} liters of oil every month.\n" for n in range(600))
+        room.write(f"daily/2026-05-15/{note}.md", "".join(lines))
+
+
+def test_a_long_night_is_shown_in_portions_and_each_line_is_cited(room: Room) -> None:
+    long_night(room)
+    reasoner = Counting()
+    report = dream(room, reasoner, max_units=100)
+    assert reasoner.shown == [1200, 1200]
+    assert len(report.finished) == 4
+    for entry in read_ledger(room.shared.vault).derived:
+        lines = room.text(entry.source).splitlines()
+        assert all(taken.text in lines[taken.line - 1] for taken in entry.statements)
+    assert {topic.paths[0] for topic in report.topics} <= set(report.sources)
+    assert dream(room, Counting(), max_units=100).sources == ()
+
+
+def test_what_is_behind_the_units_of_a_long_night_waits_for_the_next(room: Room) -> None:
+    long_night(room)
+    reasoner = Counting()
+    report = dream(room, reasoner, max_units=1)
+    assert reasoner.shown == [1200]
+    assert len(report.units) == 1
+    assert {"daily/2026-05-15/2.md", "daily/2026-05-15/3.md"}.isdisjoint(report.finished)
+    assert "to be read again" in dream_text(report)
 
 
 # Origin

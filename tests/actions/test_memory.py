@@ -449,3 +449,14 @@ def test_what_is_said_makes_no_links_and_no_fields(room: Room) -> None:
         assert links
         assert all(link.target.startswith("session/dialog/") for link in links)
     assert "Porto office stays open" in room.workspace.vault.read(report.notes[0].path).data.decode()
+
+
+def test_a_message_of_the_future_is_kept_under_its_day_and_told(room: Room) -> None:
+    talk = [
+        message("I moved to Lisbon in March."),
+        message("我搬到里斯本了，租了一间公寓。", at="2031-01-01T10:00:00+01:00"),
+    ]
+    report = remember(room, talk)
+    assert report.ahead == (2,)
+    assert "message 2 is dated in the future" in memory_text(report)
+    assert any(path.startswith("daily/2031-01-01/") for path in room.daily())

@@ -8,8 +8,10 @@ import pytest
 from reme.actions.messages import Delivery, read_messages
 from reme.actions.redaction import redact
 from reme.clock import Clock, zone_named
+from reme.errors import InvalidInput
 from reme.search import RECALL_TAG
 
+HEX = "9f86d081884c7d659a2feaa0c55ad015"
 CLOCK = Clock(zone_named("Europe/Berlin"), lambda: datetime(2026, 5, 15, 10, tzinfo=UTC))
 
 
@@ -136,6 +138,19 @@ def test_the_same_words_twice_are_two_messages_and_a_replay_has_the_same_keys() 
         ("secret wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY ok", "wJalrXUtnFEMI"),
         ("密钥 wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY 给你", "wJalrXUtnFEMI"),
         ("curl -H 'Authorization: Bearer abcdef123456.zzz'", "abcdef123456"),
+        (f"the api key is {HEX}", HEX),
+        (f"ENCRYPTION_KEY={HEX}{HEX}", HEX),
+        (f"the master key of the vault is {HEX}{HEX}", HEX),
+        (f"密钥是{HEX}", HEX),
+        (f"把令牌改成 {HEX}", HEX),
+        (f"password hash: {HEX}", HEX),
+        (f"密码哈希 {HEX}", HEX),
+        (f"the token for account id 42: {HEX}", HEX),
+        ("the token for the file upload service is Zq83kfLw02mZxPa7TyUr56Vn", "Zq83kf"),
+        ("the API key for https://maps.example.com/v1 is Zq83kfLw02mZxPa7TyUr56Vn", "Zq83kf"),
+        (f"the client secret, see the url in the wiki, is {HEX}", HEX),
+        (f"https://x.example/a?id=3&sig={HEX}", HEX),
+        ("https://hooks.slack.com/services/T00000000/B00000000/Zq83kfLw02mZxPa7TyUr56Vn", "Zq83kf"),
     ],
 )
 def test_secrets_are_taken_out(text: str, secret: str) -> None:
@@ -159,6 +174,17 @@ def test_secrets_are_taken_out(text: str, secret: str) -> None:
         "the secret has the id 123e4567-e89b-12d3-a456-426614174000",
         "tokens are read in src/reme/actions/redaction_of_secrets.py today",
         "密钥在 config/production/signing_keys 目录里",
+        f"md5 {HEX}, sha256 {HEX}{HEX}",
+        f"{HEX} broke the login",
+        f"the token bug is fixed in commit {HEX}",
+        f"the key file is at path {HEX}",
+        f"the key's fingerprint is {HEX}",
+        f"the token id {HEX}",
+        f"the public key {HEX}{HEX}",
+        f"the cache key is {HEX}",
+        f"密钥文件的校验和是 {HEX}",
+        f"build {HEX} has the new key",
+        "the key ticket is PROJ-1234-fix-the-loginRedirect",
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
@@ -182,3 +208,29 @@ def test_separators_do_not_join_words() -> None:
     assert [m.text for m in read({"role": "user", "content": said}).messages] == [
         "周一 周二\u3000三点 10\u00a0km then 👨\u200d👩 end"
     ]
+
+
+@pytest.mark.parametrize("given", ["1778837400", "1778837400.25", "1778837400000", 1778837400, "2026-05-15T09:30:00Z"])
+def test_times_are_read_as_text_and_as_numbers(given: object) -> None:
+    delivery = read({"role": "user", "content": "a b c", "timestamp": given})
+    assert [m.at.strftime("%Y-%m-%d %H:%M") for m in delivery.messages] == [
+        CLOCK.local(datetime(2026, 5, 15, 9, 30, tzinfo=UTC)).strftime("%Y-%m-%d %H:%M")
+    ]
+
+
+@pytest.mark.parametrize("text", ["User: I like tea.\nAssistant: Noted.", "我喜欢喝茶。", "- a list", "42"])
+def test_plain_text_is_refused_with_the_way_out(text: str) -> None:
+    with pytest.raises(InvalidInput, match="this is text, and no messages") as raised:
+        read_messages(text, CLOCK)
+    assert '{"role": "user"' in (raised.value.hint or "")
+
+
+def test_what_is_no_object_among_messages_is_named() -> None:
+    delivery = read("I like tea", {"role": "user", "content": "a b c"})
+    assert [m.text for m in delivery.messages] == ["a b c"]
+    assert "text without a role" in delivery.problems[0].reason
+
+
+def test_one_message_over_several_lines_and_a_byte_order_mark() -> None:
+    text = json.dumps({"role": "user", "content": "我搬到里斯本了。"}, indent=2)
+    assert [m.text for m in read_messages("\ufeff" + text, CLOCK).messages] == ["我搬到里斯本了。"]

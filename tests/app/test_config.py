@@ -68,6 +68,7 @@ def test_one_weight_set_leaves_the_others(tmp_path: Path) -> None:
         ("dream: {mode: ask}\n", "dream.mode: 'ask' is not acceptable", ""),
         ("dream: {topics: -1}\n", "dream.topics: -1 is not acceptable", ""),
         ("memory: {messages_at_once: 0}\n", "memory.messages_at_once: 0 is not acceptable", ""),
+        ("journal: {days: -1}\n", "journal: neither days nor bytes can be fewer than none", ""),
         ("digest: {preset: seven}\n", "digest.preset: 'seven' is not acceptable", ""),
         ("vault: {timezone: Mars/Olympus}\n", "there is no timezone 'Mars/Olympus'", "Europe/Berlin"),
         ("vault: UTC\n", "vault must be a mapping", ""),

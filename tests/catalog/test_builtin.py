@@ -1,12 +1,14 @@
 """The operations that ship: each complete enough to be offered on every face."""
 
+import importlib
+import inspect
 import re
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from reme.app import build_catalog
-from reme.catalog import Catalog, Operation, add_tools, input_schema, output_schema
+from reme.catalog import Catalog, Named, Operation, add_tools, input_schema, output_schema
 from reme.config import Settings
 
 CATALOG = build_catalog(Settings())
@@ -28,6 +30,19 @@ def test_it_is_described(operation: Operation) -> None:
     assert 10 < len(operation.summary) < 200
     for parameter in operation.parameters:
         assert parameter.description, parameter.name
+
+
+@OPERATIONS
+def test_every_function_that_it_names_is_there(operation: Operation) -> None:
+    for function in (operation.function, operation.text, operation.findings, operation.content):
+        if isinstance(function, Named):
+            assert function.__name__ in importlib.import_module(function.__module__).__all__
+            assert callable(inspect.unwrap(function))
+
+
+def test_a_name_that_a_room_does_not_offer_is_told_when_it_is_looked_at() -> None:
+    with pytest.raises(ImportError, match=r"reme\.tools offers no serch"):
+        _ = Operation("serch", "ask", Named("reme.tools", "serch"), "read", str).parameters
 
 
 @OPERATIONS

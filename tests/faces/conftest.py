@@ -48,7 +48,8 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Offers the toy operations on every face of this process."""
-    monkeypatch.setattr(reme.app, "add_tools", add_tools_and_toys)
+    for place in (reme.app, operations):
+        monkeypatch.setattr(place, "add_tools", add_tools_and_toys)
     operations.catalog.cache_clear()
     yield
     operations.catalog.cache_clear()

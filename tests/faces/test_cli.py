@@ -68,11 +68,11 @@ def test_the_trace_of_a_bug_is_shown_on_demand(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["serch", "x"], "Did you mean 'search'?"),
+        (["serch", "x"], "there is no command 'serch'"),
         (["read"], "Missing argument 'PATH'"),
         (["read", "a", "b", "c"], "unexpected extra argument"),
         (["read", "a", "--nope"], "No such option"),
-        (["search", "x", "--limit", "-5"], "limit: '-5' is not acceptable"),
+        (["search", "x", "--limit", "-5"], "--limit: '-5' is not acceptable"),
         (["search", "x", "--limit", "many"], "limit: 'many' is not acceptable"),
         (["--role", "king", "read", "a"], "'king' is not one of"),
         (["--vault", "gone", "read", "a"], "the vault 'gone' (--vault) does not exist"),
@@ -87,6 +87,26 @@ def test_b61_wrong_usage_is_exit_2_and_told(capsys: Capture, arguments: list[str
     captured = capsys.readouterr()
     assert captured.err == ""
     assert message in json.loads(captured.out)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["write", "a", "new", "--overwrite"], "give its revision as --expected-revision, or give --force."),
+        (["read", "a", "--start-line", "5", "--end-line", "2"], "--end-line 2 is before --start-line 5"),
+        (["delete", "folder"], "Give --recursive to delete it"),
+        (["move", "a", "c#d"], "or move with --no-retarget."),
+        (["append", "a", ""], "CONTENT: What to add."),
+        (["append", "a", "- 茶"], "a value that begins with a dash stands behind --"),
+    ],
+)
+def test_errors_name_parameters_as_they_are_typed(capsys: Capture, arguments: list[str], told: str) -> None:
+    for path, text in (("a", "old 旧\n"), ("folder/b", "[[a]]\n")):
+        assert run(["write", path, text]) == 0
+    assert run(arguments) != 0
+    assert told in capsys.readouterr().err
+    _, document = answer(capsys, *arguments)
+    assert told in document["error"].get("hint", "") + document["error"]["message"]
 
 
 def test_no_vault_leads_to_init(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

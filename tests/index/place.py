@@ -1,11 +1,13 @@
 """A small vault on disk with its index."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from reme.clock import Clock
 from reme.index import ANY, Bm25, ChunkKey, Filter, Index, Refreshed, open_index, refresh
+from reme.paths import VaultPath
 from reme.vault import Layout, Vault
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
@@ -14,7 +16,12 @@ BM25 = Bm25(k1=0.9, b=0.4, column_weights=(1.0, 1.0, 1.0, 1.0))
 
 def holding(index: Index, *terms: str, wanted: Filter = ANY, limit: int = 1_000) -> list[ChunkKey]:
     """The chunks that hold any of these terms, best first."""
-    return index.matches(dict.fromkeys(terms, 1.0), BM25, wanted, limit).best
+    return index.matches(dict.fromkeys(terms, 1.0), BM25, wanted, limit)
+
+
+def paths_of(index: Index, keys: Sequence[ChunkKey]) -> list[VaultPath]:
+    """The file of each chunk."""
+    return [index.around([key], 0).files[0][0].path for key in keys]
 
 
 def letters(number: int) -> str:

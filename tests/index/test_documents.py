@@ -11,7 +11,7 @@ from reme.index.documents import Extractor
 from reme.paths import VaultPath
 from reme.vault import Layout
 from tests.index.papers import docx, epub, pdf, pptx, xlsx
-from tests.index.place import Place, holding
+from tests.index.place import Place, holding, paths_of
 
 needs_extra = pytest.mark.skipif(not extract.converter(), reason="the extra documents is not installed")
 
@@ -27,10 +27,8 @@ PAPERS = {
 def found(place: Place, query: str) -> list[tuple[str, tuple[str, ...]]]:
     """Paths and trails of the chunks that answer."""
     keys = holding(place.index, *place.index.terms(query))
-    chunks = place.index.chunks(keys)
-    notes = {token.key: token.note for token in place.index.around(keys, 0)}
-    paths = {note: standing.path for note, standing in place.index.standings(sorted(notes.values())).items()}
-    return sorted((paths[notes[key]], chunk.trail) for key, chunk in chunks.items())
+    paths = dict(zip(keys, paths_of(place.index, keys), strict=True))
+    return sorted((paths[key], chunk.trail) for key, chunk in place.index.chunks(keys).items())
 
 
 def lay(place: Place) -> None:
@@ -152,7 +150,7 @@ def test_a_converter_that_hangs_or_dies_costs_its_document_only(place: Place, mo
 def test_without_the_extra_a_document_is_catalogued_and_the_extra_named(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("project", "documents", "scan", "position"):
+    for module in ("project", "documents", "intake", "position"):
         monkeypatch.setattr(f"reme.index.{module}.converter", lambda: "")
     lay(place)
     place.refresh()

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import reme.index.project as projecting
-import reme.index.scan as scanning
-from reme.index import rebuild
+from reme.index import intake, rebuild
 from reme.index.sqlite.connections import rows
 from tests.index.place import Place, letters
 
@@ -60,7 +59,7 @@ operations = st.lists(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations)
 def test_incremental_is_rebuilt(batch: int, monkeypatch: pytest.MonkeyPatch, done: list[tuple[str, str, str]]) -> None:
-    monkeypatch.setattr(scanning, "_BATCH_FILES", batch)
+    monkeypatch.setattr(intake, "_BATCH_FILES", batch)
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder) / "vault")
         try:

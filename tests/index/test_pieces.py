@@ -158,6 +158,29 @@ def test_a_long_turn_is_cut_and_every_piece_knows_who_spoke_when() -> None:
     assert len(list(dialogue_pieces(data))) == 2
 
 
+def test_nothing_that_is_said_in_a_turn_is_lost_and_a_name_tells_who_said_it() -> None:
+    nested: object = "deep 深"
+    for _ in range(50):
+        nested = [{"of": nested}]
+    turns = [
+        {"role": "user", "name": "安妮", "content": [{"type": "text", "text": "pears"}, {"parts": nested}]},
+        {"role": "tool", "text": 4711, "content": "quince"},
+    ]
+    first, second = dialogue_pieces("\n".join(json.dumps(turn) for turn in turns).encode(), SIZE)
+    assert first.speaker == "安妮"
+    assert {"pears", "deep", "深"} <= set((first.words or "").split())
+    assert {"4711", "quince"} <= set((second.words or "").split())
+
+
+@pytest.mark.parametrize("ending", [".txt", ".json", ".jsonl", ".csv", ".yaml", ".html", ".xml"])
+@pytest.mark.parametrize("run", [" ", "\t", "\n", "[", '"', '"\\', "\\", "- ", "<!--", "a: ", "é", "记"])
+def test_no_run_of_one_thing_takes_long(ending: str, run: str) -> None:
+    began = time.process_time()
+    cut(ending, run * 50_000)
+    cut(ending, (run * 500 + "\n") * 100)
+    assert time.process_time() - began < 30  # a power of the size would take minutes
+
+
 def test_what_is_in_any_kind_of_file_is_found(place: Place) -> None:
     place.write("a.json", json.dumps({"place": {"名字": "故宫"}, "id": 471147}))
     place.write("b.csv", "fruit,price\nqzpear,3\n")
@@ -169,8 +192,7 @@ def test_what_is_in_any_kind_of_file_is_found(place: Place) -> None:
 
     def found(query: str) -> list[str]:
         keys = holding(place.index, *place.index.terms(query))
-        notes = {chunk.note for chunk in place.index.around(keys, 0)}
-        return sorted(standing.path for standing in place.index.standings(sorted(notes)).values())
+        return sorted(standing.path for standing, _ in place.index.around(keys, 0).files)
 
     for query, path in {
         "故宫": "a.json",

@@ -2,14 +2,18 @@
 
 import math
 import random
+import tracemalloc
 from collections import Counter
+from collections.abc import Sequence
 
+import apsw
 import pytest
 
-from reme.index import ANY, Bm25, Filter, rebuild
+from reme.index import ANY, Bm25, Filter, open_index, rebuild
 from reme.index.counts import tally, weighted
-from reme.index.sqlite import postings
-from tests.index.place import Place, holding
+from reme.index.sqlite import matching, postings
+from reme.vault import Layout
+from tests.index.place import Place, holding, paths_of
 
 BM25 = Bm25(k1=0.9, b=0.4, column_weights=(2.0, 1.5, 1.5, 1.0))
 WORDS = ("alpha", "beta", "gamma", "delta", "北京", "绿茶")
@@ -38,11 +42,11 @@ def expected(texts: dict[str, str], terms: tuple[str, ...]) -> dict[str, float]:
 
 
 def test_counts_are_packed_by_column_and_capped() -> None:
-    counts = tally(["tea"], ["tea", "day"], [], ["tea", "tea", "pot"])
+    counts = tally({"tea": 1}, {"tea": 1, "day": 1}, {}, {"tea": 2, "pot": 1})
     assert weighted(counts["tea"], (1000, 100, 10, 1)) == 1102
     assert weighted(counts["day"], (1000, 100, 10, 1)) == 100
     assert weighted(counts["pot"], (1000, 100, 10, 1)) == 1
-    many = tally(["x"] * 99, ["x"] * 99, ["x"] * 99, ["x"] * 999)
+    many = tally({"x": 99}, {"x": 99}, {"x": 99}, {"x": 999})
     assert weighted(many["x"], (1, 0, 0, 0)) == weighted(many["x"], (0, 0, 1, 0)) == 7
     assert weighted(many["x"], (0, 0, 0, 1)) == 127
 
@@ -62,13 +66,12 @@ def test_scores_equal_plain_counting_after_every_change(place: Place) -> None:
         place.refresh()
         terms = tuple(rng.sample(WORDS[:4], 2))
         stems = [place.index.terms(term)[0] for term in terms]
-        matches = place.index.matches(dict.fromkeys(stems, 1.0), BM25, ANY, 100)
-        places = {chunk.key: chunk.note for chunk in place.index.around(list(matches.scores), 0)}
-        standings = place.index.standings(sorted(set(places.values())))
-        found = {standings[places[key]].path: score for key, score in matches.scores.items()}
+        weights = dict.fromkeys(stems, 1.0)
+        best = place.index.matches(weights, BM25, ANY, 100)
+        scores = place.index.relevance(weights, BM25, best)
+        found = dict(zip(paths_of(place.index, best), scores.values(), strict=True))
         assert found == pytest.approx(expected(texts, terms)), step
-        assert [matches.scores[key] for key in matches.best] == sorted(matches.scores.values(), reverse=True)
-        assert place.index.relevance(dict.fromkeys(stems, 1.0), BM25, matches.best) == pytest.approx(matches.scores)
+        assert list(scores.values()) == sorted(scores.values(), reverse=True)
         frequencies = place.index.statistics(stems).frequencies
         assert frequencies == {
             stem: sum(term in text.split() for text in texts.values()) for stem, term in zip(stems, terms, strict=True)
@@ -102,8 +105,6 @@ def test_segments_stay_few(place: Place) -> None:
     for i in range(100):
         place.write(f"n{i}.md", f"alpha word{i} 绿茶\n")
         place.refresh()
-    import apsw
-
     db = apsw.Connection(str(place.store), flags=apsw.SQLITE_OPEN_READONLY)
     (segments,) = next(db.execute("SELECT count(*) FROM segments"))
     (dead,) = next(db.execute("SELECT count(*) FROM dead"))
@@ -133,7 +134,128 @@ def test_a_filter_leaves_the_best_of_what_it_wants(place: Place) -> None:
     place.write("home/far.md", "zebra among a good many other words that make it the last of all of them\n")
     place.refresh()
     (key,) = holding(place.index, "zebra", wanted=Filter(paths=("home",)), limit=5)
-    assert "far" in place.index.standings([key >> 24])[key >> 24].path
+    assert paths_of(place.index, [key]) == ["home/far.md"]
     assert holding(place.index, "zebra", wanted=Filter(paths=("nowhere",)), limit=5) == []
     best = holding(place.index, "zebra", wanted=Filter(paths=("work",)), limit=60)
     assert best == holding(place.index, "zebra", limit=60)
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("most_held", [matching._MOST_HELD, 2_000])
+def test_the_best_are_those_of_scoring_everything(
+    place: Place, monkeypatch: pytest.MonkeyPatch, most_held: int
+) -> None:
+    monkeypatch.setattr(matching, "_MOST_HELD", most_held)
+    rng = random.Random(11)
+    words = [f"w{letter}w" for letter in "abcdefghijklmnop"] + ["北京", "绿茶", "茶叶"]
+    shares = [1 / (i + 1) for i in range(len(words))]
+
+    def text() -> str:
+        return "\n\n".join(
+            f"# Part {part}\n" + " ".join(rng.choices(words, shares, k=rng.choice((3, 9, 400)))) for part in range(4)
+        )
+
+    for i in range(60):
+        place.write(f"{rng.choice(('work', 'home'))}/n{i}.md", text())
+    place.refresh()
+    for _ in range(4):
+        for path in rng.sample(sorted(place.index.stamps()), 6):
+            place.write(path, text())
+            place.refresh()
+        every = holding(place.index, *(term for word in words for term in place.index.terms(word)))
+        for count in (1, 2, 3, 7, 16):
+            asked = [term for word in rng.sample(words, count) for term in place.index.terms(word)]
+            weights = {term: rng.choice((0.3, 1.0, 4.0)) for term in asked}
+            scores = place.index.relevance(weights, BM25, every)
+            plain = sorted((key for key in every if scores[key] > 0), key=lambda key: (-scores[key], key))
+            for limit in (1, 5, 50, 1_000):
+                found = place.index.matches(weights, BM25, ANY, limit)
+                assert [scores[key] for key in found] == pytest.approx([scores[key] for key in plain[:limit]])
+                assert len(set(found)) == len(found)
+            paths = dict(zip(plain, paths_of(place.index, plain), strict=True))
+            at_home = [key for key in plain if paths[key].startswith("home/")]
+            found = place.index.matches(weights, BM25, Filter(paths=("home",)), 5)
+            assert [scores[key] for key in found] == pytest.approx([scores[key] for key in at_home[:5]])
+
+
+def test_equal_scores_stand_in_the_order_of_files_and_places(place: Place) -> None:
+    for i in range(30):
+        place.write(f"n{i}.md", "pear\n")
+    place.refresh()
+    for i in (3, 1):
+        place.write(f"n{i}.md", "pear\n\nplum\n")
+        place.refresh()
+        place.write(f"n{i}.md", "pear\n")
+        place.refresh()
+    found = holding(place.index, "pear", limit=10)
+    assert found == sorted(holding(place.index, "pear"))[:10]
+
+
+def test_what_another_connection_changes_is_seen_by_the_next_question(place: Place) -> None:
+    place.write("a.md", "zebra\n")
+    place.refresh()
+    other = open_index(place.store, Layout())
+    try:
+        assert paths_of(other, holding(other, "zebra")) == ["a.md"]
+        place.write("a.md", "pear\n")
+        place.write("b.md", "zebra zebra\n")
+        place.refresh()
+        assert paths_of(other, holding(other, "zebra")) == ["b.md"]
+        assert other.statistics(["zebra", "pear"]).frequencies == {"zebra": 1, "pear": 1}
+    finally:
+        other.close()
+
+
+def test_merging_segments_of_unlike_words_holds_few_of_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(8)
+    characters = [chr(code) for code in range(0x4E00, 0x9F00)]
+    for number in range(3):
+        place.write(f"n{number}.md", "\n\n".join("".join(rng.choices(characters, k=200)) for _ in range(60)))
+    peaks: list[int] = []
+    merge = postings._merge
+
+    def measured(db: apsw.Connection, numbers: Sequence[int]) -> None:
+        tracemalloc.start()
+        merge(db, numbers)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+
+    monkeypatch.setattr(postings, "_MOST_TERMS", 2_000)
+    monkeypatch.setattr(postings, "_merge", measured)
+    place.refresh()
+    assert len({row[0] for row in place.index.dump()["keywords"]}) > 30_000
+    assert 0 < max(peaks) < 2_000_000  # a hundred bytes a term would be more
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_the_files_that_hold_most_are_those_of_adding_everything_up(place: Place) -> None:
+    rng = random.Random(3)
+    words = [f"w{letter}w" for letter in "abcdefgh"]
+    shares = [1 / (i + 1) for i in range(len(words))]
+    pieces = {
+        f"n{i}.md": [" ".join(rng.choices(words, shares, k=rng.choice((1, 2, 300)))) for _ in range(rng.choice((1, 3)))]
+        for i in range(40)
+    }
+    for path, parts in pieces.items():
+        place.write(path, "\n\n".join(f"# {part[:3]}\n{part}" for part in parts))
+    place.refresh()
+    for count in (1, 2, 4):
+        weights = {place.index.terms(word)[0]: 1.0 + i / 7 for i, word in enumerate(rng.sample(words, count))}
+        keys = place.index.matches(weights, BM25, ANY, 1_000)
+        scores, paths = (
+            place.index.relevance(weights, BM25, keys),
+            dict(zip(keys, paths_of(place.index, keys), strict=True)),
+        )
+        held = {
+            path: sum(w for term, w in weights.items() if any(term in p for p in pieces[path]))
+            for path in paths.values()
+        }
+        best = {path: max((key for key in keys if paths[key] == path), key=lambda key: scores[key]) for path in held}
+        assert [by_file for _, by_file in place.index.held(weights, BM25, keys)] == pytest.approx(
+            [held[paths[key]] for key in keys]
+        )
+        for limit in (1, 5, 100):
+            enough = sorted(held.values(), reverse=True)[:limit][-1]
+            most = sorted((held[path] + scores[best[path]] for path in held if held[path] >= enough), reverse=True)
+            found = place.index.gathered(weights, BM25, ANY, limit)
+            assert [held[paths[key]] + scores[key] for key in found] == pytest.approx(most[:limit])

@@ -7,9 +7,21 @@ import unicodedata
 
 import pytest
 
-from reme.index import Filter, IndexSettings, large, open_index, rebuild
+from reme.errors import Unavailable
+from reme.index import (
+    Filter,
+    IndexSettings,
+    Refreshed,
+    behind,
+    large,
+    open_index,
+    project,
+    rebuild,
+    refresh,
+    refresh_paths,
+)
 from reme.paths import VaultPath
-from reme.vault import Layout
+from reme.vault import Layout, Vault
 from tests.index.place import Place, holding, letters
 
 
@@ -106,9 +118,39 @@ def test_an_unreadable_file_is_tried_again(place: Place) -> None:
     (place.root / "a.md").chmod(0)
     place.refresh()
     assert [problem.rule for problem in place.index.problems()] == ["unreadable"]
+    position = place.index.position()
+    assert place.refresh() == Refreshed()
+    assert place.index.position() == position
     (place.root / "a.md").chmod(0o644)
     assert place.refresh().modified == ("a.md",)
     assert place.index.problems() == []
+
+
+def test_a_file_that_the_disk_does_not_give_locks_nothing_until_it_does(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("a.md", "alpha 梨\n")
+    place.write("b.md", "beta\n")
+
+    def broken(_vault: Vault, path: VaultPath) -> object:
+        raise Unavailable(f"{path} cannot be read: input/output error")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Vault, "open", broken)
+        disk.setattr(Vault, "read", broken)
+        place.refresh()
+        assert [(p.path, p.rule) for p in place.index.problems()] == [("a.md", "unreadable"), ("b.md", "unreadable")]
+        assert behind(place.index, place.vault.scan().files) == set()
+        position = place.index.position()
+        other = open_index(place.store, Layout(), timeout=0.05)
+        with other.writing(settle=False):
+            assert place.refresh() == Refreshed()
+        other.close()
+        refresh_paths(place.index, place.vault, [VaultPath("a.md")])
+        assert place.index.position() == position
+    assert place.refresh().modified == ("a.md", "b.md")
+    assert place.index.problems() == []
+    assert holding(place.index, *place.index.terms("梨"))
 
 
 def test_a_file_that_vanishes_between_scan_and_read_is_no_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +196,54 @@ def test_p12_nothing_of_a_large_file_is_lost(
     assert place.index.status().chunks == 2
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("meanwhile", ["edited", "removed", "renamed", "interrupted", "nothing"])
+def test_a_large_file_is_taken_in_by_turns(
+    place: Place, monkeypatch: pytest.MonkeyPatch, meanwhile: str, known: bool
+) -> None:
+    """Whatever happens to it between two batches, in the end the index is what a new one would be."""
+    monkeypatch.setattr(project, "_BATCH_CHUNKS", 2)
+    sections = "\n\n".join(f"# {number}\n\n" + f"{letters(number)} 梨 [[b]] " * 60 for number in range(20))
+    place.write("b.md", "[[a]]\n")
+    if known:
+        place.write("a.md", sections.replace("梨", "桃") + " more" * 2000)
+    place.refresh()
+    place.write("a.md", sections)
+    turns: list[bool] = []
+
+    def between() -> None:
+        turns.append(bool(behind(place.index, [file for file in place.vault.scan().files if file.path == "a.md"])))
+        if len(turns) != 2:
+            return
+        match meanwhile:
+            case "edited":
+                place.write("a.md", sections + "\n\nquince\n")
+                refresh_paths(place.index, place.vault, [VaultPath("a.md")])
+            case "removed":
+                place.delete("a.md")
+                refresh_paths(place.index, place.vault, [VaultPath("a.md")])
+            case "renamed":
+                (place.root / "a.md").rename(place.root / "c.md")
+                refresh_paths(place.index, place.vault, [VaultPath("a.md"), VaultPath("c.md")])
+            case "interrupted":
+                raise KeyboardInterrupt
+            case _:
+                refresh_paths(place.index, place.vault, [VaultPath("b.md")])
+
+    if meanwhile == "interrupted":
+        with pytest.raises(KeyboardInterrupt):
+            refresh(place.index, place.vault, between=between)
+    else:
+        refresh(place.index, place.vault, between=between)
+        assert (len(turns) > 2) == (meanwhile == "nothing")
+    assert turns[:2] == [True, True]
+    place.refresh()
+    dump = place.index.dump()
+    assert not behind(place.index, place.vault.scan().files)
+    rebuild(place.index, place.vault)
+    assert place.index.dump() == dump
+
+
 def test_a_large_file_that_is_no_text_is_told(place: Place) -> None:
     place.close()
     place.index = open_index(place.store, Layout(), IndexSettings(max_bytes=1000))
@@ -191,9 +281,9 @@ def test_a_removed_folder_is_forgotten(place: Place) -> None:
 
 
 def test_bulk_loads_resolve_links_across_batches(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    import reme.index.scan as scanning
+    from reme.index import intake
 
-    monkeypatch.setattr(scanning, "_BATCH_FILES", 3)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 3)
     for i in range(10):
         place.write(f"n{i}.md", f"[[n{9 - i}]] [[N{(i + 1) % 10}.md]]\n")
     place.refresh()
@@ -250,9 +340,9 @@ def test_properties_dates_and_tags(place: Place) -> None:
 
 
 def test_p13_an_interrupted_first_load_keeps_what_was_done(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    import reme.index.scan as scanning
+    from reme.index import intake
 
-    monkeypatch.setattr(scanning, "_BATCH_FILES", 3)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 3)
     for i in range(10):
         place.write(f"n{i}.md", f"[[n{9 - i}]]\n")
     read = place.vault.read

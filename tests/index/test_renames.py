@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from reme.index import embed, refresh_paths, scan
+from reme.index import embed, intake, refresh_paths
 from reme.paths import VaultPath
 from reme.testing import SyntheticEmbedder
 from tests.index.place import Place
@@ -78,7 +78,7 @@ def test_a_rename_is_forgotten_when_something_is_there_again_or_the_file_is_gone
 
 
 def test_a_folder_that_is_renamed_in_many_batches(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "_BATCH_FILES", 3)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 3)
     for number in range(10):
         place.write(f"old/{number}.md", f"pear {number}\n")
     place.refresh()

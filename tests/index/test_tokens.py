@@ -41,7 +41,8 @@ def test_p20_a_language_name_is_not_its_first_letter() -> None:
         ("ZK-4471", {"zk-4471", "zk", "4471"}),
         ("snake_case_name", {"snake_case_name", "snake", "case", "name"}),
         ("HTTPServer", {"httpserver", "http", "server"}),
-        ("v1.2/README", {"v1.2/readme", "v", "1", "2", "readm"}),
+        ("v1.2/README", {"v1.2/readme", "v1", "v", "1", "2", "readm"}),
+        ("editor.snippetSuggestions", {"editor.snippetsuggestions", "editor", "snippetsuggest", "snippet", "suggest"}),
         ("2026-05-15", {"2026-05-15", "2026", "05", "15"}),
         ("O'Brien", {"obrien", "brien"}),
         ("John's keys", {"john", "key"}),
@@ -55,6 +56,11 @@ def test_words(text: str, expected: set[str]) -> None:
     found = tokens(text)
     assert expected - {"v"} <= found
     assert set(TOKENIZER.query(text)) == found
+
+
+@pytest.mark.parametrize("text", ["set editor.snippetSuggestions to none", "把editor.snippetSuggestions设为none"])
+def test_what_stands_between_dots_is_found_in_one_piece(text: str) -> None:
+    assert set(TOKENIZER.query("snippetsuggestions")) <= tokens(text)
 
 
 def test_stopwords_are_left_out_but_kept_in_names() -> None:
@@ -73,14 +79,21 @@ def test_chinese_is_found_by_words_pairs_and_single_characters() -> None:
 
 def test_a_pair_that_is_a_word_counts_more_than_one_across_words() -> None:
     found = TOKENIZER.document("北京大学").found
-    assert found.count("北京") == 2
-    assert found.count("京大") == 1
+    assert found["北京"] == 2
+    assert found["京大"] == 1
 
 
 def test_adjacent_repetitions_are_counted_exactly() -> None:
     found, length = TOKENIZER.document("zebra zebra zebra")
-    assert found == ["zebra"] * 3
+    assert found == {"zebra": 3}
     assert length == 3
+
+
+def test_long_pieces_and_those_of_stop_words_alone_are_counted_as_what_they_are() -> None:
+    long = "-".join(["zebra"] * 20)
+    found, length = TOKENIZER.document(f"{long} {'-' * 100} the's 's {long}")
+    assert found == {long[:64]: 2, "zebra": 2}
+    assert length == 2
 
 
 @given(st.text(max_size=200))

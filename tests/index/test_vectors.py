@@ -11,7 +11,7 @@ from reme.errors import Unavailable
 from reme.index import ANY, ChunkKey, Filter, IndexSettings, embed, large, open_index, rebuild
 from reme.testing import SyntheticEmbedder
 from reme.vault import Layout
-from tests.index.place import Place, letters
+from tests.index.place import Place, letters, paths_of
 
 np = pytest.importorskip("numpy")
 
@@ -21,8 +21,8 @@ def asked(embedder: SyntheticEmbedder, text: str) -> bytes:
 
 
 def path_of(place: Place, key: ChunkKey) -> str:
-    chunk = place.index.around([key], 0)[0]
-    return place.index.standings([chunk.note])[chunk.note].path
+    (path,) = paths_of(place.index, [key])
+    return path
 
 
 def nearest(place: Place, embedder: SyntheticEmbedder, text: str, wanted: Filter = ANY, limit: int = 3) -> list[str]:
@@ -109,7 +109,7 @@ def test_b39_one_text_that_fails_stops_no_other_and_is_tried_again(place: Place)
     place.write("p.md", "poison\n")
     place.refresh()
     done = embed(place.index, embedder)
-    assert (done.done, done.failed, done.pending) == (5, 1, 1)
+    assert (done.done, done.failed, done.pending, done.answers) == (5, 1, 1, True)
     assert "told to" in done.problem
     broken.clear()
     assert embed(place.index, embedder).done == 1
@@ -140,7 +140,7 @@ def test_an_embedder_that_does_not_answer_is_asked_once_a_run(place: Place) -> N
     embedder = Down()
     done = embed(place.index, embedder, batch=8)
     assert embedder.calls == 1
-    assert (done.done, done.pending, done.problem) == (0, 50, "nobody answers")
+    assert (done.done, done.pending, done.problem, done.answers) == (0, 50, "nobody answers", False)
     assert embed(place.index, SyntheticEmbedder(), batch=8).done == 50
 
 

@@ -155,6 +155,12 @@ def test_what_cannot_be_rewritten_is_refused(data: bytes, words: str) -> None:
         set_property(parse(data), "a", 2)
 
 
+def test_a_value_that_repeats_another_is_changed_where_it_stands() -> None:
+    note = parse("---\r\na: &x\r\n  - 茶\r\nb: *x # c\r\nc: 1\r\n---\r\n".encode())
+    assert set_property(note, "b", "水") == note.source.replace(b"*x", "水".encode())
+    assert delete_property(note, "b") == note.source.replace(b"b: *x # c\r\n", b"")
+
+
 def test_values_that_yaml_cannot_hold_are_refused() -> None:
     with pytest.raises(InvalidInput, match="object"):
         set_property(parse(b""), "k", object())

@@ -159,6 +159,19 @@ def test_a_retarget_touches_only_targets(data: bytes, target: str) -> None:
     assert outside(result) == outside(note) or note.frontmatter is not None
 
 
+@given(st.one_of(notes, plain_notes), st.text(string.ascii_letters + "茶é /.-,'", min_size=1, max_size=300))
+def test_a_plain_target_changes_nothing_else_that_is_read(data: bytes, target: str) -> None:
+    note, target = parse(data), target.strip() or "x"
+    try:
+        result = parse(retarget(note, lambda link: target if link.target else None))
+    except InvalidInput:
+        return
+    assert [link._replace(target="", span=note.body, target_span=note.body) for link in result.links] == [
+        link._replace(target="", span=note.body, target_span=note.body) for link in note.links
+    ]
+    assert [block.kind for block in result.blocks] == [block.kind for block in note.blocks]
+
+
 @given(notes, st.sampled_from(["key", "tags", "新键", "k", "a b", "null", "#x"]), values)
 def test_setting_a_property_changes_that_property_alone(data: bytes, key: str, value: object) -> None:
     note = parse(data)

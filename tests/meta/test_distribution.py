@@ -20,9 +20,10 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_every_module_is_there(contents: set[str]) -> None:
+def test_every_module_is_there_and_what_its_names_are_read_from(contents: set[str]) -> None:
     source = ROOT / "src"
-    assert {path.relative_to(source).as_posix() for path in source.rglob("*.py")} <= contents
+    modules = [*source.rglob("*.py"), *source.rglob("*.pyi")]
+    assert {path.relative_to(source).as_posix() for path in modules} <= contents
 
 
 def test_the_examples_are_there(contents: set[str]) -> None:

@@ -40,9 +40,10 @@ def is_module(parts: list[str]) -> bool:
 @cache
 def surface(package: Path) -> frozenset[str]:
     """The names that a package offers; a name of its surface may be that of a module inside it."""
-    if not (package / "__init__.py").is_file():
+    stub, own = package / "__init__.pyi", package / "__init__.py"
+    if not own.is_file():
         return frozenset()
-    for node in ast.parse((package / "__init__.py").read_text("utf-8")).body:
+    for node in ast.parse((stub if stub.is_file() else own).read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]:
             return frozenset(ast.literal_eval(node.value))
     return frozenset()

@@ -71,7 +71,21 @@ def test_a_busy_provider_is_asked_again_with_growing_pauses(provider: str) -> No
     assert len(server.asked) == 3
 
 
-@pytest.mark.parametrize("failure", [Failure(500), Failure(how="half"), Failure(how="hang"), Failure(200, "<html>")])
+STREAMED = 'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
+"""What a server says that streams without being asked to."""
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(500),
+        Failure(how="half"),
+        Failure(how="hang"),
+        Failure(200, "<html>"),
+        Failure(200),
+        Failure(200, STREAMED),
+    ],
+)
 def test_a_provider_that_stays_down_is_given_up_after_some_tries(failure: Failure) -> None:
     pauses: list[float] = []
     with ChatServer(in_turn(failure)) as server:
@@ -81,6 +95,13 @@ def test_a_provider_that_stays_down_is_given_up_after_some_tries(failure: Failur
         assert len(server.asked) == 3
     assert pauses == [0.5, 1.0]
     assert caught.value.details["perhaps_charged"] == (failure.status != 500 or failure.how != "status")
+
+
+def test_white_space_that_keeps_a_connection_alive_is_passed_over() -> None:
+    answer = '{"choices": [{"message": {"content": "答案"}, "finish_reason": "stop"}]}'
+    with ChatServer(in_turn(Failure(200, f"\n \r\n\n{answer}\n"))) as server:
+        reply = endpoint(server).complete("", "", schema=SCHEMA, most=5)
+    assert (reply.text, reply.whole) == ("答案", True)
 
 
 def test_nobody_at_the_address_is_named_and_costs_nothing() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reme.errors import ConfigError, Unavailable
+from reme.errors import ConfigError, InvalidInput, Unavailable
 from reme.models import Calibration, EndpointSettings, is_installed, open_embedder
 from reme.models.endpoint import Endpoint
 
@@ -91,7 +91,7 @@ def test_texts_go_out_in_batches_and_come_back_in_order(server: Server) -> None:
     assert vectors.shape == (10, 3)
     assert (abs((vectors**2).sum(1) - 1) < 1e-6).all()
     assert (vectors[1:, 0] > vectors[:-1, 0]).all()
-    assert [len(request["input"]) for request in server.requests] == [1, 4, 4, 2]
+    assert [len(request["input"]) for request in server.requests] == [4, 4, 2]
     assert {request["path"] for request in server.requests} == {"/v1/embeddings"}
     assert server.requests[-1]["input"] == ["passage: " + "x" * 9, "passage: " + "x" * 10]
     assert all(headers["Authorization"] == "Bearer secret" for headers in server.headers)
@@ -150,6 +150,41 @@ def test_nonsense_is_refused(server: Server, answer: Any) -> None:
     server.answer = lambda _: answer
     with pytest.raises(Unavailable, match="unusable"):
         endpoint(server, dim=3).embed(["pear"])
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 200])
+def test_a_text_that_it_does_not_take_is_told_apart_from_an_endpoint_that_takes_none(
+    server: Server, status: int
+) -> None:
+    """The same with an unusable vector, which is what some models give for a text of nothing but white space."""
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        told = Server.vectors(body)
+        if "毒" in "".join(body["input"]):
+            told["data"][0]["embedding"] = [0.0, 0.0, 0.0]
+        return told
+
+    server.answer = answer
+    embedder = endpoint(server)
+    server.failures = [] if status == 200 else [(status, {}, b"too long")]
+    with pytest.raises(InvalidInput, match="unusable" if status == 200 else "too long"):
+        embedder.embed(["pear", "毒"])
+    assert [request["input"] for request in server.requests] == [["pear", "毒"], ["."]]
+    assert embedder.embed(["pear"]).shape == (1, 3)
+    server.failures = [(400, {}, b"no such model")] * 2
+    with pytest.raises(Unavailable, match="no such model"):
+        embedder.embed(["pear"])
+
+
+def test_a_question_waits_neither_long_nor_twice(server: Server) -> None:
+    embedder = endpoint(server, query_timeout=0.1)
+    server.failures = [(0, {}, b"")]
+    with pytest.raises(Unavailable, match="timed out"):
+        embedder.embed(["pear"], query=True)
+    assert len(server.requests) == 1
+    assert embedder.embed(["pear"], query=True).shape == (1, 3)
+    assert len(server.requests) == 2  # its length was told with it
+    assert embedder.dim == 3
 
 
 def test_a_silent_endpoint_is_not_waited_for_longer_than_told(server: Server) -> None:

@@ -62,6 +62,21 @@ def test_b47_one_decision_however_it_is_wrapped(tmp_path: Path, messages: Any, e
     assert "`make rotate {all}`" in note
 
 
+def reports(root: Path) -> list[str]:
+    """What dreams have left for people to read."""
+    return [data.decode() for path, data in everything(root).items() if path.startswith("audit/") and "dream" in path]
+
+
+def assert_only_a_report_is_new(root: Path, before: dict[str, bytes], reason: str) -> None:
+    after = everything(root)
+    (report,) = reports(root)
+    assert "stopped: " in report
+    assert reason in report
+    kept = {path: data for path, data in after.items() if not path.startswith("audit/")}
+    assert kept == {path: data for path, data in before.items() if not path.startswith("audit/")}
+    assert after.get("audit/ledger.jsonl") == before.get("audit/ledger.jsonl")
+
+
 def cut(event: Any, at: int = 120) -> str:
     return json.dumps({"events": [event]}, ensure_ascii=False)[:at]
 
@@ -281,7 +296,7 @@ def test_b47_a_broken_extraction_changes_nothing(tmp_path: Path, reply: str) -> 
         before = everything(tmp_path)
         with pytest.raises(Unusable, match="extract"):
             dream(app)
-        assert everything(tmp_path) == before
+        assert_only_a_report_is_new(tmp_path, before, "no usable answer to extract")
 
 
 def test_b47_a_broken_integration_costs_its_own_unit_alone(tmp_path: Path) -> None:
@@ -362,7 +377,7 @@ def test_whoever_waits_for_a_memory_gets_one_without_the_model_and_is_told(
 
 
 def test_the_background_waits_for_the_model(tmp_path: Path) -> None:
-    answers: list[object] = [DOWN, {"events": [EVENT]}, DOWN]
+    answers: list[object] = [DOWN, {"events": [EVENT]}, DOWN, {"units": []}]
     with playing_vault(tmp_path, lambda *_: answers.pop(0)) as (app, _):
         operation = app.catalog["auto_memory"]
         workspace = app.workspace("system", "runtime")
@@ -373,7 +388,8 @@ def test_the_background_waits_for_the_model(tmp_path: Path) -> None:
         before = everything(tmp_path)
         with pytest.raises(Unavailable, match="does not answer"):
             dream(app)
-        assert everything(tmp_path) == before
+        assert_only_a_report_is_new(tmp_path, before, "does not answer")
+        assert dream(app).sources
 
 
 def test_what_has_landed_stays_when_the_model_goes_away(tmp_path: Path) -> None:
@@ -393,6 +409,12 @@ def test_what_has_landed_stays_when_the_model_goes_away(tmp_path: Path) -> None:
             dream(app)
         assert [path for path in notes(tmp_path) if path.startswith("digest/w")] == ["digest/wiki/jwt-keys-0.md"]
         assert asked == ["JWT keys 0", "JWT keys 1"]
+        (report,) = reports(tmp_path)
+        assert "created [[digest/wiki/jwt-keys-0.md]]" in report
+        assert "1 to be read again" in report
+        assert "stopped: " in report
+        assert "does not answer" in report
+        assert "- **wiki** (1): " in notes(tmp_path)["digest/_buckets.md"]
 
 
 # What it may cost
@@ -485,3 +507,37 @@ def test_a_vault_may_do_without_the_model(tmp_path: Path) -> None:
     with playing_vault(tmp_path, lambda *_: DOWN, REME_REASONER="offline") as (app, server):
         report = remember(app, ENGLISH)
         assert (len(report.notes), report.refused, server.asked) == (1, (), [])
+
+
+def test_a_day_that_may_cost_nothing_asks_nothing_and_says_so(tmp_path: Path) -> None:
+    with playing_vault(tmp_path, lambda *_: {"events": [EVENT]}, REME_LLM_DAILY_TOKENS="0") as (app, server):
+        report = remember(app, ENGLISH)
+        assert (server.asked, any("the 0 tokens" in each for each in report.refused)) == ([], True)
+        status, cost = (
+            app.catalog[name].text(app.call(name, {}, role="agent", actor="t")) for name in ("status", "cost")
+        )
+    assert "0 of 0 tokens used today" in status
+    assert "0 tokens left today" in cost
+
+
+def test_what_was_spent_is_told_by_day_and_by_run_with_its_price(tmp_path: Path) -> None:
+    spoken = Spoken(json.dumps({"events": [EVENT]}), tokens=(9_000, 600))
+    prices = {"REME_LLM_PRICE_IN": "0.5", "REME_LLM_PRICE_OUT": "2"}
+    with playing_vault(tmp_path, lambda *_: spoken, **prices) as (app, _):
+        run = remember(app, ENGLISH).run
+        costs = app.call("cost", {}, role="person", actor="t")
+        first, *lines = app.catalog["cost"].text(costs).splitlines()
+        assert app.call("cost", {"run": "other"}, role="person", actor="t").total.calls == 0
+    spent = "1 call, 9,000 tokens read, 600 written, 0.0057"
+    assert first.endswith(
+        f": {spent} (reasoner: openai:tiny at {costs.reasoner.split(' at ')[1]}; 490,400 tokens left today)"
+    )
+    assert lines == [f"{app.vault.clock.today()}: {spent}", f"run {run} auto_memory: {spent}"]
+
+
+def test_without_a_model_no_budget_is_told(tmp_path: Path) -> None:
+    with playing_vault(tmp_path, lambda *_: DOWN, REME_REASONER="offline") as (app, _):
+        status, cost = (app.call(name, {}, role="agent", actor="t") for name in ("status", "cost"))
+        assert (status.reasoning.tokens_a_day, cost.left_today) == (None, None)
+        assert "today" not in app.catalog["cost"].text(cost)
+        assert "reasoner: offline" in app.catalog["status"].text(status).splitlines()

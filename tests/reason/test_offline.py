@@ -107,6 +107,42 @@ def test_chinese_chatter_and_questions_are_dropped() -> None:
     assert kept == ["我最近搬到了杭州，在一家设计公司工作。"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Some big things have happened since we last spoke.",
+        "We make a great team!",
+        "The visuals were beautiful and the theme was very touching.",
+        "I bet it felt so good to run with everyone for the same cause.",
+        "Must have been traumatizing for you guys.",
+        "那里的画面真的非常震撼。",
+        "风景很美丽，令人难忘。",
+    ],
+)
+def test_what_names_nothing_is_dropped(text: str) -> None:
+    assert texts(segment(said(text))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The build failed because the cache was full.",
+        "My daughter had a wonderful birthday with a concert.",
+        "The best bakery of Porto is Sol.",
+        "我女儿的生日过得很难忘。",
+    ],
+)
+def test_what_names_something_is_kept(text: str) -> None:
+    assert texts(segment(said(text))) == [text]
+
+
+def test_what_people_say_in_general_among_themselves_is_dropped() -> None:
+    general = "Kickboxing started as a hobby because it keeps people calm."
+    assert texts(segment(said(general, speaker="Maria"))) == [general]
+    among = [*said(general, speaker="Maria"), *said("I boxed in Ghent on Monday.", speaker="John")]
+    assert texts(segment(among)) == ["I boxed in Ghent on Monday."]
+
+
 def test_nothing_worth_keeping_gives_no_event() -> None:
     assert segment(said("Hi!", "Thanks!", "How are you?", "ok")) == ()
 
@@ -344,6 +380,17 @@ def test_what_is_said_of_something_else_is_no_contradiction(old: str, new: str) 
 def test_another_bucket_under_the_same_name_is_another_thing() -> None:
     decision = integrate(lines("The release branch is cut by Ana."), node("Run the tests.", bucket="procedure"))
     assert isinstance(decision, Create)
+
+
+def test_what_is_known_of_a_full_node_goes_on_in_a_further_one() -> None:
+    told = lines("The kiln number 900 in Ghent needs oil every month.")
+    blocks = [f"The kiln number {n} in Ghent needs oil every month." for n in range(400)]
+    decision = integrate(told, node(*blocks, name="Kilns"), name="Kilns")
+    assert isinstance(decision, Create)
+    assert [relation.candidate for relation in decision.relations] == [1]
+    both = (node(*blocks, name="Kilns"), node(blocks[0], name="Kilns"))
+    assert isinstance(further := integrate(told, *both, name="Kilns"), Update)
+    assert further.candidate == 2
 
 
 def test_nodes_mentioned_by_name_are_related() -> None:

@@ -10,7 +10,7 @@ from reme.reason.offline.sentences import split
 
 
 def told(text: str) -> list[str]:
-    return [sentence for sentence, _ in split(text)]
+    return [part.text for part in split(text)]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_one_holds_it_until_it_gives_it_up(place: Place) -> None:
     found = holder(place.vault.state_dir)
     assert found is not None
     assert (found.epoch, found.pid, found.report) == (1, os.getpid(), {"pending": 3})
+    assert found.beat == pytest.approx((place.vault.state_dir / "projector.1.lock").stat().st_mtime)
     first.release()
     first.release()
     assert holder(place.vault.state_dir) is None

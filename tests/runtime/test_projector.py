@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reme.errors import Unavailable
-from reme.index import Index, behind, open_index, scan, wait
+from reme.index import Index, behind, intake, open_index, wait
 from reme.paths import VaultPath
 from reme.runtime import Projector, embedding, projector, watch
 from reme.search import SearchSettings
@@ -111,12 +111,12 @@ def test_b39_a_path_that_fails_is_tried_again_and_holds_up_nobody(
     watched.write("q.md", "one")
     watched.start()
 
-    def fails_at_first(index: Any, vault: Any, paths: Any) -> Any:
+    def fails_at_first(index: Any, vault: Any, paths: Any, **options: Any) -> Any:
         nonlocal failing
         if "p.md" in paths and failing:
             failing -= 1
             raise RuntimeError("this one is broken")
-        return real(index, vault, paths)
+        return real(index, vault, paths, **options)
 
     monkeypatch.setattr(projector, "refresh_paths", fails_at_first)
     watched.write("p.md", "pear")
@@ -131,6 +131,28 @@ def test_b39_a_path_that_fails_is_tried_again_and_holds_up_nobody(
     assert watched.projector.status().pending == 0
 
 
+def test_a_file_that_the_disk_does_not_give_is_tried_ever_later(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_read = Vault.read
+
+    def read(vault: Vault, path: VaultPath) -> Any:
+        if path == "坏.md":
+            raise Unavailable(f"{path} cannot be read: input/output error")
+        return real_read(vault, path)
+
+    monkeypatch.setattr(Vault, "read", read)
+    watched.start()
+    watched.write("坏.md", "pear")
+    until(lambda: any(problem.attempts >= 3 for problem in watched.projector.status().problems))
+    position = watched.index.position()
+    until(lambda: any(problem.attempts >= 4 for problem in watched.projector.status().problems))
+    assert watched.index.position() == position
+    monkeypatch.undo()
+    until(lambda: watched.finds("pear"))
+    until(lambda: not watched.projector.status().problems)
+
+
 def test_a_file_that_breaks_every_walk_is_found_out(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     real_read = Vault.read
 
@@ -140,7 +162,7 @@ def test_a_file_that_breaks_every_walk_is_found_out(watched: Watched, monkeypatc
         return real_read(vault, path)
 
     monkeypatch.setattr(Vault, "read", read)
-    monkeypatch.setattr(scan, "_BATCH_FILES", 7)
+    monkeypatch.setattr(intake, "_BATCH_FILES", 7)
     for number in range(20):
         watched.write(f"{number}.md", f"pear [[{(number + 7) % 20}]]")
     watched.write("broken.md", "pear")
@@ -193,10 +215,24 @@ def test_b39_chunks_get_their_vectors_although_the_embedder_fails_at_first(tmp_p
     watched.write("q.md", "plum")
     until(lambda: watched.finds("pear") and watched.finds("plum"))
     until(lambda: watched.index.status().embedded == 1)
-    until(lambda: any("1 chunks have no vector yet" in trouble for trouble in watched.projector.status().trouble))
+    until(lambda: any("1 chunk without a vector" in trouble for trouble in watched.projector.status().trouble))
     failing = False
     until(lambda: watched.index.status().embedded == 2)
     until(lambda: not watched.projector.status().trouble)
+    watched.close()
+
+
+def test_b39_a_text_that_never_gets_a_vector_holds_up_none_that_comes_after_it(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    embedder = SyntheticEmbedder(fails=lambda text: "毒" in text)
+    watched = Watched(tmp_path / "vault", background=embedding(embedder))
+    watched.start()
+    watched.write("p.md", "毒 poison")
+    until(lambda: sum("毒" in text for text in embedder.texts) > 3)  # the pauses have grown
+    for number in range(8):
+        watched.write(f"{number}.md", f"pear {letters(number)}")
+        until(lambda number=number: watched.index.status().embedded == number + 1, 5)
+    assert any("1 chunk without a vector" in trouble for trouble in watched.projector.status().trouble)
     watched.close()
 
 
@@ -316,6 +352,22 @@ def test_p12_readers_are_served_while_a_large_note_is_taken_in(watched: Watched)
     assert served > 5
 
 
+def test_p12_what_is_saved_beside_a_large_file_does_not_wait_for_all_of_it(watched: Watched) -> None:
+    watched.write("other.md", "[[large]]\n")
+    watched.start()
+    watched.write("大/large.md", "\n\n".join(f"# {n}\n\n" + "green tea 绿茶 " * 60 for n in range(4_000)) + " the-end")
+    until(lambda: watched.finds("tea"))
+    told = watched.projector.status()
+    assert told.walk_pending or "大/large.md" in told.pending_paths
+    watched.write("small.md", "pear")
+    until(lambda: watched.finds("pear"))
+    assert not watched.finds("the-end")
+    assert behind(watched.index, watched.vault.scan().files) == {"大/large.md"}
+    assert not wait(watched.vault, watched.index, 120)
+    assert watched.finds("the-end") == ["大/large.md"]
+    assert watched.equals_rebuilt(watched.root.parent / "scratch")
+
+
 def test_bursts_are_taken_in_whole(watched: Watched) -> None:
     watched.start()
     for number in range(1000):
@@ -392,7 +444,7 @@ def test_a_file_that_is_rewritten_all_the_time_stops_nobody(watched: Watched) ->
     finally:
         stop.set()
         scribbler.join()
-    until(lambda: not behind(watched.vault, watched.index))
+    until(lambda: not behind(watched.index, watched.vault.scan().files))
 
 
 def test_the_machinery_never_wakes_it(watched: Watched) -> None:
@@ -478,6 +530,16 @@ def test_a_deaf_watcher_is_noticed(watched: Watched, monkeypatch: pytest.MonkeyP
     watched.write("a.md", "pear")
     until(lambda: watched.finds("pear"))
     deaf.close()
+
+
+def test_an_index_that_another_process_throws_away_is_filled_again(watched: Watched) -> None:
+    for number in range(5):
+        watched.write(f"{number}.md", f"pear 梨 {number}")
+    watched.start()
+    for lose in (watched.index.clear, watched.store.unlink):
+        lose()
+        until(lambda: len(watched.finds("pear")) == len(watched.finds("梨")) == 5)
+    assert not wait(watched.vault, watched.index, 0)
 
 
 def test_state_may_live_elsewhere(tmp_path: Path) -> None:

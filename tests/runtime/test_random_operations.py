@@ -52,7 +52,7 @@ def _follow(watched: Watched, ask: Callable[[], Workspace], changes: int, chance
                 change(watched.root, chance)
             watched.projector.start()
     until(lambda: watched.projector.status().watching and not watched.projector.status().walk_pending)
-    until(lambda: not behind(watched.vault, watched.index))
+    until(lambda: not behind(watched.index, watched.vault.scan().files))
     time.sleep(1)
     scratch = watched.root.parent / "scratch"
     until(lambda: watched.equals_rebuilt(scratch))

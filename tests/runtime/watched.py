@@ -43,8 +43,8 @@ class Watched(Place):
         """The notes that a reader finds by a word, sorted."""
         terms = self.index.terms(word)
         with self.index.snapshot():
-            notes = {chunk.note for chunk in self.index.around(holding(self.index, *terms), 0)}
-            return sorted(standing.path for standing in self.index.standings(sorted(notes)).values())
+            found = self.index.around(holding(self.index, *terms), 0)
+            return sorted(standing.path for standing, _ in found.files)
 
     def equals_rebuilt(self, scratch: Path) -> bool:
         """Whether the index holds what one that is built from nothing holds."""

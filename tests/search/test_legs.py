@@ -1,14 +1,17 @@
 """Both legs of a search, each alone and together, and what a result says of a leg that is missing."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from reme.errors import InvalidInput
+from reme.errors import InvalidInput, Unavailable
 from reme.index import embed
-from reme.search import SearchResult, SearchSettings, search
+from reme.models import Embedder
+from reme.search import SearchResult, SearchSettings, Signals, search
 from reme.testing import SyntheticEmbedder
-from tests.index.place import Place
+from tests.index.place import NOW, Place
 
 pytest.importorskip("numpy")
 
@@ -17,7 +20,7 @@ RANKS = replace(PLAIN, fusion="rrf", layer_weights={"other": 1.0})
 
 
 def ask(
-    place: Place, query: str, embedder: SyntheticEmbedder | None, settings: SearchSettings = PLAIN, **options: object
+    place: Place, query: str, embedder: Embedder | None, settings: SearchSettings = PLAIN, **options: object
 ) -> SearchResult:
     return search(
         place.index,
@@ -31,6 +34,20 @@ def ask(
 
 def paths(result: SearchResult) -> list[str]:
     return [hit.path for hit in result.hits]
+
+
+class _Silent:
+    """An embedder behind an address where nobody answers, not even how long its vectors are."""
+
+    name = SyntheticEmbedder().name
+    calibration = SyntheticEmbedder().calibration
+
+    @property
+    def dim(self) -> int:
+        raise Unavailable("nobody answers")
+
+    def embed(self, texts: object, *, query: bool = False) -> object:
+        raise Unavailable("nobody answers")
 
 
 def ready(place: Place, embedder: SyntheticEmbedder) -> None:
@@ -73,9 +90,13 @@ def test_a_dead_leg_is_named_and_the_other_decides_alone(cars: Place) -> None:
     assert broken.warnings
     other = ask(cars, "repair", SyntheticEmbedder("other", 16))
     assert "to be made anew" in other.legs["vector"]
+    longer = ask(cars, "repair", SyntheticEmbedder(dim=working.dim + 1))
+    assert "to be made anew" in longer.legs["vector"]
+    silent = ask(cars, "repair", _Silent())
+    assert silent.legs["vector"] == "failed: nobody answers"
     off = ask(cars, "repair", working, weights={"vector": 0})
     assert off.legs["vector"] == "off"
-    assert alone.hits == broken.hits == other.hits == off.hits
+    assert alone.hits == broken.hits == other.hits == longer.hits == silent.hits == off.hits
     by_vectors = ask(cars, "automobile", working, weights={"keyword": 0})
     assert by_vectors.legs["keyword"] == "off"
     assert {"one.md", "three.md"} <= set(paths(by_vectors)[:2])
@@ -131,6 +152,33 @@ def test_ranks_are_fused_exactly(place: Place) -> None:
         expected += 0.3 / (60 + chunk.keyword_rank) if chunk.keyword_rank else 0.0
         assert scores[path] == pytest.approx(expected)
     assert list(scores) == sorted(scores, key=lambda path: (-scores[path], path))
+
+
+@pytest.mark.parametrize("settings", [PLAIN, RANKS])
+def test_what_is_archived_takes_no_room_in_either_leg(place: Place, tmp_path: Path, settings: SearchSettings) -> None:
+    embedder = SyntheticEmbedder(synonyms={"pear": "fruit", "梨": "fruit"})
+    for i in range(300):
+        place.write(f"old/n{i:03}.md", "pear 梨 pear 梨\n")
+    place.write("new.md", "a pear 梨 and much else that was said in this place on that day\n")
+    place.write("kin.md", "fruit of the garden\n")
+    ready(place, embedder)
+    (tmp_path / "meta").mkdir()
+    marked = dict.fromkeys((f"old/n{i:03}.md" for i in range(300)), "2026-05-01")
+    made = {"version": 1, "computed_at": NOW.isoformat(), "archived": marked}
+    (tmp_path / "meta" / "archived.json").write_text(json.dumps(made))
+    signals = Signals(tmp_path / "meta")
+    for query in ("pear", "梨"):
+        assert paths(ask(place, query, None, settings, signals=signals)) == ["new.md"]
+        assert paths(ask(place, query, embedder, settings, signals=signals, weights={"keyword": 0}))[:2] == [
+            "kin.md",
+            "new.md",
+        ]
+        assert set(paths(ask(place, query, embedder, settings, signals=signals))) == {"kin.md", "new.md"}
+        assert len(paths(ask(place, query, embedder, settings, signals=signals, include_archived=True, limit=9))) == 9
+    assert paths(ask(place, "pear", embedder, settings, signals=signals, paths=["old/n007.md"])) == ["old/n007.md"]
+    place.write("old/n300.md", "pear 梨 pear 梨\n")
+    ready(place, embedder)
+    assert "old/n300.md" in paths(ask(place, "pear", embedder, settings, signals=signals)), "it is not marked"
 
 
 def test_query_rewrite_is_for_the_vectors_alone(cars: Place) -> None:

@@ -3,10 +3,12 @@
 import json
 import os
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from reme.search import SearchSettings, search, search_text
+from reme.search import SearchSettings, Signals, search, search_text
+from reme.testing import SyntheticEmbedder
 from tests.index.place import NOW, Place
 
 
@@ -50,6 +52,32 @@ def test_the_text_form_exactly(linked: Place) -> None:
         "inlinks (1):\n"
         '  ← digest/wiki/oauth.md name="OAuth" via part_of'
     )
+
+
+def test_what_is_to_be_known_of_a_result_follows_it(linked: Place, tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta" / "communities.json").write_text("{")
+    signals, embedder = Signals(tmp_path / "meta"), SyntheticEmbedder()
+    result = search(linked.index, linked.clock, SearchSettings(), "仪式", signals=signals, embedder=embedder)
+    plain = search(linked.index, linked.clock, SearchSettings(), "仪式")
+    assert search_text(result).startswith(search_text(plain))
+    leg, warning = search_text(result).splitlines()[-2:]
+    assert leg == "vector leg: nothing is embedded yet"
+    assert warning.startswith("warning: communities are not used: ")
+
+
+def test_how_a_result_came_about_can_be_read(linked: Place) -> None:
+    result = search(linked.index, linked.clock, SearchSettings(), "JWT 仪式", limit=1, explain=True)
+    assert result.explanation is not None
+    (chunk,) = result.explanation.chunks
+    lines = search_text(result).splitlines()
+    first = lines.index("how it came about (context):")
+    assert lines[first + 1].startswith("  looked for ")
+    assert lines[-1] == (
+        f"  {chunk.path}:{chunk.line} keyword_rank={chunk.keyword_rank} keyword={chunk.keyword:.4f} "
+        f"own={chunk.own:.4f} with_context={chunk.with_context:.4f}"
+    )
+    assert [line.split()[1] for line in lines if line.startswith("  term ")] == ["jwt:", "仪式:"]
 
 
 def test_results_are_plain_data(linked: Place) -> None:

@@ -377,6 +377,28 @@ def test_what_a_dialogue_its_note_and_its_node_say_is_told_once(
     assert result.relations[0].predicate == "derived_from"
 
 
+def test_a_link_with_nothing_about_it_is_no_fact(place: Place) -> None:
+    place.write(
+        "a.md", "# Oolong 乌龙\n\nOolong 乌龙 is tea.\n\n[[oolong 乌龙]]\n\n- [[乌龙 oolong]]\n- see [[oolong 乌龙]]\n"
+    )
+    for query in ("oolong", "乌龙"):
+        assert {fact.text.strip() for fact in ask(place, query).facts} == {
+            "Oolong 乌龙 is tea.",
+            "- see [[oolong 乌龙]]",
+        }
+
+
+def test_a_fact_is_of_the_day_of_what_it_cites(place: Place) -> None:
+    place.write(
+        "digest/wiki/moves.md",
+        "# Moves\n\n- Ann moved house 安搬家了 — [[daily/2026-05-14/a.md]]\n"
+        "- Ann moved house 安搬家了 again — [[daily/2026-05-16/b.md]]\n",
+    )
+    for query in ("Ann moved house on 2026-05-16", "5月16日安搬家了"):
+        dated = {fact.line: fact.evidence.date for fact in ask(place, query).facts}
+        assert dated == {3: 0.0, 4: 1.0}
+
+
 def test_the_path_of_a_citation_is_not_what_was_said(place: Place) -> None:
     place.write(
         "digest/wiki/swimming.md",

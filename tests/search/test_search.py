@@ -244,6 +244,39 @@ def test_a_score_computed_by_hand(place: Place) -> None:
         assert hit.score == pytest.approx(keyword * 1.4 * factor * central[hit.path])
 
 
+@pytest.mark.parametrize(
+    ("three", "query"),
+    [(("badger", "lantern", "quarry"), "quarry badger lantern"), (("雪豹", "灯笼", "琴弦"), "琴弦 雪豹 灯笼")],
+)
+def test_words_that_one_note_has_in_different_pieces_find_it(
+    place: Place, three: tuple[str, str, str], query: str
+) -> None:
+    talk = "plain talk of this and that day. " * 40
+    place.write("home.md", "".join(f"## Part {i}\n\n{talk}\n\n{word}\n\n" for i, word in enumerate(three)))
+    for i in range(80):
+        place.write(f"two{i:02}.md", f"{three[i % 3]} {three[(i + 1) % 3]} {talk}\n")
+    first, *others = ask(place, query, limit=20, top_chunks_per_path=9).hits
+    assert (first.path, len(first.chunks)) == ("home.md", 3)
+    assert first.evidence.keyword == pytest.approx(1 / (1 + 0.05 * 2))
+    off = replace(PLAIN, scattering=None)
+    without = search(place.index, place.clock, off, query, limit=20).hits
+    assert "home.md" not in [hit.path for hit in without]
+    assert [hit.evidence for hit in without[:19]] == [hit.evidence for hit in others], "these are as they were"
+    assert paths(place, query, paths=["two*"])[0].startswith("two")
+    assert paths(place, query, paths=["home.md"]) == ["home.md"]
+
+
+def test_turns_of_other_days_do_not_count_where_days_are_asked_for(place: Place) -> None:
+    said = [("alpha 茶", "2026-05-10"), ("beta 梨", "2026-05-11"), ("x", "2026-05-11")]
+    rows = [f'{{"speaker": "Ann", "text": "{text}", "at": "{day}"}}' for text, day in said]
+    place.write("session/dialog/a.jsonl", "\n".join(rows))
+    for query in ("alpha beta", "茶 梨"):
+        whole = ask(place, query).hits[0].evidence.keyword
+        part = ask(place, query, start_date="2026-05-11").hits[0].evidence.keyword
+        assert whole == pytest.approx(1 / (1 + 0.05 * 2))
+        assert part < 0.5
+
+
 def test_what_stands_around_counts(place: Place) -> None:
     turns = [
         f'{{"role": "user", "text": "{text}", "at": "2026-05-1{i}"}}' for i, text in enumerate(["zero", "alpha", "two"])

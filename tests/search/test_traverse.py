@@ -57,6 +57,19 @@ def test_predicates_layers_and_the_archive(graph: Place) -> None:
         reached(graph, "e", layers=["x"])
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("depends-on", "depends_on"), ("负责人", "负责")])
+def test_a_predicate_that_no_link_has_is_refused_with_the_nearest(graph: Place, wrong: str, right: str) -> None:
+    graph.write("h.md", "depends_on:: [[a]]\n\n负责:: [[a]]\n")
+    graph.refresh()
+    with pytest.raises(InvalidInput, match=f"no link has the predicate '{wrong}'") as caught:
+        reached(graph, "a", predicates=["up", wrong])
+    assert caught.value.hint == f"The nearest: {right}."
+    assert reached(graph, "a", predicates=[right]) == {"a.md": 0}, "another note has it"
+    assert reached(graph, "a", predicates=[right], direction="backward") == {"a.md": 0, "h.md": 1}
+    with pytest.raises(InvalidInput, match="no link has the predicate"):
+        reached(graph, "a", predicates=["\0" * 1000])
+
+
 def test_limits(graph: Place) -> None:
     result = traverse(graph.index, ["a"], depth=5, limit=2)
     assert len(result.nodes) == 3
@@ -74,6 +87,15 @@ def test_unknown_seeds_are_named(graph: Place) -> None:
         traverse(graph.index, ["../a"])
     with pytest.raises(InvalidInput):
         traverse(graph.index, [])
+
+
+def test_a_seed_that_is_elsewhere_is_named(graph: Place) -> None:
+    graph.write("digest/wiki/茶.md", "tea\n")
+    graph.refresh()
+    for name, found in (("g", "digest/wiki/g.md"), ("wiki/茶.md", "digest/wiki/茶.md")):
+        with pytest.raises(NotFound) as caught:
+            reached(graph, name)
+        assert found in caught.value.hint
 
 
 def test_the_text_form(graph: Place) -> None:
@@ -123,3 +145,20 @@ def test_a_hub_fills_the_limit_in_the_order_of_its_links_whatever_is_left_out(pl
     walked = traverse(place.index, ["hub"], exclude_archived=True, direction="both", depth=2, limit=7)
     assert [node.path for node in walked.nodes] == expected[:8]
     assert walked.truncated
+
+
+def test_b23_a_link_in_another_case_is_seen_from_both_ends(place: Place) -> None:
+    place.write("Depot.md", "x\n")
+    place.write("Straße.md", "x\n")
+    place.write("Müller.md", "x\n")
+    spelt = {"a": "depot", "b": "DEPOT|d", "c": "de\u0440ot", "d": "STRASSE", "e": "straße", "f": "MÜLLER"}
+    spelt["g"] = "Mu\u0308ller"  # the same letter in two characters
+    for name, target in spelt.items():
+        place.write(f"{name}.md", f"[[{target}]]\n")
+    place.refresh()
+    for note, sources in (("Depot", "ab"), ("Straße", "de"), ("Müller", "fg")):
+        back = dict.fromkeys((f"{source}.md" for source in sources), 1)
+        assert reached(place, note, direction="backward") == {f"{note}.md": 0} | back
+        for source in sources:
+            assert reached(place, source) == {f"{source}.md": 0, f"{note}.md": 1}
+    assert reached(place, "c") == {"c.md": 0}

@@ -92,6 +92,26 @@ def test_traverse_leaves_out_what_is_marked_as_archived(house: House) -> None:
     assert [node.path for node in traverse(workspace, ["a"]).nodes] == ["a.md", "b.md", "c.md"]
 
 
+def test_a_resource_is_of_the_origin_that_is_recorded_beside_it(house: House) -> None:
+    recorded = "- at: 2026-05-15T10:00:00+00:00\n  origin: {}\n"
+    house.lay(
+        {
+            "resource/2026-05-15/a.md": "zebra 斑马\n",
+            "resource/2026-05-15/a.md.meta.yaml": recorded.format("tool"),
+            "resource/2026-05-15/b.md": "---\norigin: web\n---\nzebra 斑马\n",
+            "resource/2026-05-15/b.md.meta.yaml": recorded.format("person"),
+            "resource/2026-05-15/c.md": "zebra 斑马\n",
+            "d.md": "zebra 斑马\n",
+        }
+    )
+    for query in ("zebra", "斑马"):
+        told = {hit.path.rpartition("/")[2]: hit.origin for hit in search(house.ask(), query).hits}
+        assert told == {"a.md": "tool", "b.md": "web", "c.md": "web", "d.md": None}
+        facts = recall(house.ask(), query).facts
+        assert [fact.evidence.origin for fact in facts] == sorted((f.evidence.origin for f in facts), reverse=True)
+        assert {fact.origin for fact in facts} <= {"tool", "web", None}
+
+
 def test_legs_can_be_weighed(house: House) -> None:
     house.lay({"a.md": "zebra\n"})
     result = search(house.ask(), "zebra", weights=["vector=0", "keyword=2"])

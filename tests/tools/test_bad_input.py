@@ -54,6 +54,13 @@ Call = Callable[[Workspace], object]
 
 BAD: dict[str, tuple[type[ReMeError], Call]] = {
     "stale revision: write": (Conflict, lambda w: write(w, "a", "x", overwrite=True, expected_revision=STALE)),
+    "a folder's spelling: write": (InvalidInput, lambda w: write(w, "x/", "x")),
+    "a folder's spelling: write over a note": (InvalidInput, lambda w: write(w, "a/", "x", overwrite=True, force=True)),
+    "a folder's spelling: read": (InvalidInput, lambda w: read(w, "a/")),
+    "a folder's spelling: append": (InvalidInput, lambda w: append(w, "a\\", "x")),
+    "a folder's spelling: edit": (InvalidInput, lambda w: edit(w, "a/", "zebra", "x")),
+    "a folder's spelling: move": (NotFound, lambda w: move(w, "a/", "z")),
+    "a folder's spelling: delete": (NotFound, lambda w: delete(w, "a/", recursive=True)),
     "stale revision: append": (Conflict, lambda w: append(w, "a", "x", expected_revision=STALE)),
     "stale revision: edit": (Conflict, lambda w: edit(w, "a", "zebra", "x", expected_revision=STALE)),
     "stale revision: move": (Conflict, lambda w: move(w, "a", "z", expected_revision=STALE)),
@@ -134,6 +141,23 @@ def test_bad_input(laid: House, what: str) -> None:
     assert type(raised.value) is kind
     assert raised.value.message
     assert str(laid.root) not in raised.value.message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (NotFound, lambda w: read(w, "pipe")),
+        (NotFound, lambda w: delete(w, "pipe")),
+        (InvalidInput, lambda w: write(w, "pipe", "x", overwrite=True, force=True)),
+        (Conflict, lambda w: move(w, "a", "pipe")),
+        (Conflict, lambda w: copy(w, "a", "Pipe")),
+    ],
+)
+def test_nobody_waits_for_the_other_end_of_a_pipe(laid: House, kind: type[ReMeError], call: Call) -> None:
+    os.mkfifo(laid.root / "pipe.md")
+    with untouched(laid), pytest.raises(kind):
+        call(laid.ask())
 
 
 WRITES: dict[str, Call] = {

@@ -59,6 +59,21 @@ def test_links_follow_in_one_run_that_can_be_undone(house: House) -> None:
     assert house.tree() == before
 
 
+def test_links_follow_a_file_from_every_path_that_it_has_had(house: House) -> None:
+    house.lay({"茶/tea.md": "# Green\n", "a.md": "[[tea]] [[茶/tea.md]]\n", "b.md": "[[cup]] [[茶/cup]]\n"})
+    refresh(house.index, house.vault)
+    place = house.root / "茶/tea.md"
+    for name in ("cup.md", "bowl.md", "Bowl.md"):
+        place = place.rename(place.with_name(name))
+        refresh(house.index, house.vault)
+    assert {(link.target, link.now) for link in left_behind(house.ask())} == {
+        (target, "茶/Bowl.md") for target in ("tea", "茶/tea.md", "cup", "茶/cup")
+    }
+    follow_renames(house.ask("system"))
+    assert house.text("a.md") == "[[Bowl]] [[茶/Bowl.md]]\n"
+    assert house.text("b.md") == "[[Bowl]] [[茶/Bowl]]\n"
+
+
 def test_nothing_renamed_nothing_to_do(house: House) -> None:
     house.lay(FILES)
     done = follow_renames(house.ask("system"))

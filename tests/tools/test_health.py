@@ -1,5 +1,6 @@
 """The state of a vault, and building the index anew."""
 
+import threading
 from dataclasses import replace
 from datetime import timedelta
 
@@ -56,6 +57,7 @@ def test_status_tells_who_keeps_the_index(house: House) -> None:
         last_change=None,
         problems=(PathProblem(VaultPath("日记/p.md"), 4, "it vanished", NOW + timedelta(seconds=2)),),
         trouble=("background: 3 chunks have no vector yet: nobody answers",),
+        pending_paths=(VaultPath("日记/p.md"), VaultPath("a.md")),
     )
     assert reported(report(said)) == said
     assert reported({}) is None
@@ -67,6 +69,12 @@ def test_status_tells_who_keeps_the_index(house: House) -> None:
     assert told.keeper == Keeper(17, "desk", said)
     assert (told.embedding.done, told.embedding.pending) == (0, 1)
     assert told.embedding.problem == "3 chunks have no vector yet: nobody answers"
+    assert (told.pending, told.pending_paths, told.files) == (2, ("日记/p.md", "a.md"), {"other": 2})
+    house.lay({"c.md": "unheard of\n"})
+    for doubtful in (replace(said, watching=False), replace(said, walk_pending=True), None):
+        looked = status(replace(asked, keeper=lambda doubtful=doubtful: Keeper(17, "desk", doubtful)))
+        assert (looked.pending, looked.pending_paths, looked.files) == (1, ("c.md",), {"other": 3})
+    assert status(replace(asked, keeper=lambda: Keeper(17, "desk", said, silent=60.0))).pending == 1
     text = status_text(told)
     assert "kept by: process 17 on desk: watching, 2 paths waiting, last event 12:30:00, last scan 11:30:00" in text
     assert "failing: 日记/p.md (4 tries, next 12:30:02): it vanished" in text
@@ -113,6 +121,25 @@ def test_wait_leaves_it_to_the_keeper_and_says_what_is_missing(house: House) -> 
         wait(kept, timeout=0.05)
     assert "reme status" in (caught.value.hint or "")
     assert house.index.status().notes == 0
+
+
+def test_a_question_leaves_reading_to_a_keeper_that_lives_and_tells_what_that_has_not_taken_in(house: House) -> None:
+    house.lay({"a.md": "pear 梨\n"})
+    refresh(house.index, house.vault)
+    house.lay({"b.md": "pear 梨\n"})
+    position = house.index.position()
+    kept = replace(house.ask(), keeper=lambda: Keeper(17, "desk", None))
+    found = search(kept, "梨")
+    assert [hit.path for hit in found.hits] == ["a.md"]
+    assert any("1 changed file could not be taken" in warning for warning in found.warnings)
+    assert house.index.position() == position
+    keeper = threading.Timer(0.2, refresh, (house.index, house.vault))
+    keeper.start()
+    assert {hit.path for hit in search(kept, "梨").hits} == {"a.md", "b.md"}
+    keeper.join()
+    house.lay({"c.md": "pear 梨\n"})
+    stalled = replace(house.ask(), keeper=lambda: Keeper(17, "desk", None, silent=60.0))
+    assert {hit.path for hit in search(stalled, "梨").hits} == {"a.md", "b.md", "c.md"}
 
 
 def test_a_search_may_wait_for_what_is_on_disk(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,31 @@ def test_undo_keeps_what_came_later(house: House) -> None:
         undo(house.ask(), run)
 
 
+def test_what_was_added_at_the_end_later_stays(house: House) -> None:
+    house.lay({"计划.md": "x\n", "n.md": "see [[计划]]\n"})
+    moved = move(house.ask(), "计划", "plan").run
+    append(house.ask(), "n", "后来")
+    undo(house.ask(), moved)
+    assert house.tree() == {"计划.md": b"x\n", "n.md": "see [[计划]]\n\n后来\n".encode()}
+    first = append(house.ask(), "计划", "one").run
+    append(house.ask(), "计划", "two")
+    undo(house.ask(), first)
+    assert house.text("计划.md") == "x\n\ntwo\n"
+
+
+def test_a_folder_stands_for_what_was_in_it(house: House) -> None:
+    house.lay({"项目/a.md": "a\n", "项目/b/c.md": "c\n", "项目2.md": "d\n"})
+    run = move(house.ask(), "项目", "old").run
+    other = append(house.ask(), "项目2", "x").run
+    assert [changed.run for changed in log(house.ask(), path="项目").runs] == [run]
+    assert [changed.run for changed in log(house.ask(), path="old/b").runs] == [run]
+    assert [changed.run for changed in log(house.ask(), path="项目2").runs] == [other]
+    undo(house.ask(), run, paths=["old/b/"])
+    assert sorted(house.tree()) == ["old/a.md", "项目/b/c.md", "项目2.md"]
+    with pytest.raises(NotFound, match="did not touch gone"):
+        undo(house.ask(), run, paths=["gone"])
+
+
 def test_undo_of_some_paths_and_rights(house: House) -> None:
     house.lay({"X.md": "x\n", "n.md": "[[X]]\n", "m.md": "[[X]]\n"})
     run = move(house.ask(), "X", "Y").run

@@ -84,7 +84,8 @@ def test_stat(house: House) -> None:
     assert facts.size == len(FILES["daily/2026-05-14/茶.md"].encode())
     assert "backlinks: daily/2026-05-15/b.md" in stat_text(facts)
     house.lay({".remeignore": "ignored.md\n", "ignored.md": "x"})
-    assert (stat(house.ask(), "ignored").format, stat(house.ask(), "ignored").size) == (None, 1)
+    facts = stat(house.ask(), "ignored")
+    assert (facts.format, facts.size, facts.revision) == (None, 1, revision_of(b"x"))
     with pytest.raises(NotFound):
         stat(house.ask(), "nope")
 
@@ -117,6 +118,23 @@ def test_without_a_value(house: House) -> None:
     house.lay({"null/h.md": "---\ndescription: d\ntags: [x]\n---\n"})
     assert "null/h.md" not in chosen(house, path="null", where=["description=null"])
     assert "null/h.md" not in chosen(house, path="null", where=["tags=null"])
+
+
+def test_values_are_compared_as_what_they_are(house: House) -> None:
+    house.lay(
+        {
+            "typed/a.md": '---\nn: 3.0\nv: \'4.50\'\n---\n评分:: 4.50\n- list:: 1, "三", [[茶]]\nq:: "quoted"\n',
+            "typed/b.md": "评分:: 4.5\n\n(评分:: 5) text\n",
+        }
+    )
+    for where in ("n=3", "n=3.0", "v=4.50", "list=1", "list=三", "list=[[茶]]", "q=quoted"):
+        assert chosen(house, path="typed", where=[where]) == ["typed/a.md"], where
+    assert chosen(house, path="typed", where=["评分=4.500"]) == ["typed/a.md", "typed/b.md"]
+    assert chosen(house, path="typed", where=["v=4.5"]) == []
+    facts = stat(house.ask(), "typed/a")
+    assert facts.fields == {"评分": 4.5, "list": [1, "三", "[[茶]]"], "q": "quoted"}
+    assert 'fields: 评分: 4.5, list: [1, "三", "[[茶]]"], q: "quoted"' in stat_text(facts)
+    assert stat(house.ask(), "typed/b").fields == {"评分": [4.5, 5]}
 
 
 def test_by_state_and_day(house: House) -> None:

@@ -273,6 +273,37 @@ def test_recorded_content_is_reported_not_rewritten(house: House) -> None:
     assert {p: d for p, d in house.tree().items() if before.get(p) != d} == {"Y.md": b"x\n", "n.md": b"[[Y]]\n"}
 
 
+def test_bases_and_canvases_that_name_what_moved_are_told(house: House) -> None:
+    base = (
+        "filters:\n  and:\n    - file.hasLink(\"Books\") && link('Bookshelf')\n    - 'link(\"books#new\")'\n"
+        '    - "link(\\"Lists/Books.md\\")"\nviews:\n  - name: 书\n    filters: file.inFolder("Lists") # [[Books|b]]\n'
+    )
+    canvas = '{"nodes":[{"type":"file","file":"Lists/Books.md"},{"type":"text","text":"Books about [[茶]]"}]}'
+    files = {
+        "Lists/Books.md": "b\n",
+        "茶.md": "t\n",
+        "Lists/all.base": base,
+        "map.canvas": canvas,
+        "n.md": "[[Books]]\n",
+    }
+    house.lay(files)
+    told = move(house.ask(), "Lists/Books", "Lists/Titles", dry_run=True)
+    assert [(link.path, link.line, link.target) for link in told.links_left] == [
+        ("Lists/all.base", 3, "Books"),
+        ("Lists/all.base", 4, "books"),
+        ("Lists/all.base", 5, "Lists/Books.md"),
+        ("Lists/all.base", 8, "Books"),
+        ("map.canvas", 1, "Lists/Books.md"),
+    ]
+    assert move(house.ask(), "Lists/Books", "Lists/Titles").links_left == told.links_left
+    assert house.text("Lists/all.base") == base
+    assert "map.canvas:1 Lists/Books.md: only links of notes are respelled" in move_text(told)
+    folder = move(house.ask(), "Lists", "old/Lists")
+    assert [(link.path, link.line, link.target) for link in folder.links_left] == [("old/Lists/all.base", 8, "Lists")]
+    assert [link.path for link in move(house.ask(), "茶", "drinks/茶").links_left] == []
+    assert [link.target for link in move(house.ask(), "drinks/茶", "drinks/水").links_left] == ["茶"]
+
+
 def test_retarget_off(house: House) -> None:
     house.lay({"X.md": "[self](X.md)\n", "n.md": "[[X]]\n"})
     result = move(house.ask(), "X", "d/Y", retarget=False)

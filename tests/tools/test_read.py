@@ -1,7 +1,5 @@
 """Reading by lines, by heading and whole."""
 
-from pathlib import Path
-
 import pytest
 
 from reme.errors import Conflict, InvalidInput, NotFound
@@ -113,9 +111,47 @@ def test_more_than_one_read_returns_is_cut_at_a_line_and_said_so(house: House) -
     assert at > 1
 
 
-def test_one_endless_line(house: House) -> None:
-    Path(house.root / "line.txt").write_text("字" * 700_000, "utf-8")
-    result = read(house.ask(), "line.txt")
-    assert result.truncated
-    assert set(result.text) == {"字"}
-    assert 900_000 < len(result.text.encode()) <= 1_000_000
+@pytest.mark.parametrize(
+    "text", ["字" * 700_000, "short\n" + "ab 茶😀" * 300_000 + "\nlast\n", "\n" * 3 + "é" * 499_999 + "\r\n"]
+)
+def test_a_line_longer_than_one_read_is_read_on_within(house: House, text: str) -> None:
+    (house.root / "line.txt").write_bytes(text.encode())
+    seen, at, lines = "", None, list[tuple[int, int]]()
+    while True:
+        part = read(house.ask(), "line.txt", start_byte=at)
+        assert len(part.text.encode()) <= 1_000_000
+        assert (part.encoding, part.truncated) == ("utf-8", part.next_byte is not None)
+        seen += part.text
+        lines.append((part.start_line, part.end_line))
+        if part.next_byte is None:
+            break
+        assert f"cut short: go on at byte {part.next_byte}]" in read_text(part)
+        at = part.next_byte
+    assert seen == text
+    assert len(lines) > 1 or len(text.encode()) <= 1_000_000
+    assert (lines[0][0], lines[-1][1]) == (1, part.total_lines)
+
+
+def test_bytes_of_a_long_line_within_a_range(house: House) -> None:
+    house.lay({"a.txt": "一二三\n" + "x" * 10 + "\nend\n", "latin.txt": b"caf\xe9 " * 9 + b"\n"})
+    assert read(house.ask(), "a.txt", start_byte=10, end_line=2).text == "x" * 10 + "\n"
+    within = read(house.ask(), "a.txt", start_byte=4, end_line=1)
+    assert (within.text, within.start_line, within.end_line) == ("三\n", 1, 1)
+    assert read(house.ask(), "latin.txt", start_byte=3).text.startswith("é café")
+    with pytest.raises(NotFound, match="no byte 25, only 25"):
+        read(house.ask(), "a.txt", start_byte=25)
+    for given in ({"start_line": 1}, {"heading": "x"}, {"end_line": 1}):
+        with pytest.raises(InvalidInput):
+            read(house.ask(), "a.txt", start_byte=20, **given)
+
+
+def test_a_long_line_is_read_without_holding_it(house: House) -> None:
+    (house.root / "line.txt").write_text("一行文字 with words. " * 600_000, "utf-8")
+    import tracemalloc
+
+    tracemalloc.start()
+    part = read(house.ask(), "line.txt", start_byte=12_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (part.next_byte or 0) > 12_900_000
+    assert peak < 8_000_000

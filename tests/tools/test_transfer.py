@@ -9,16 +9,20 @@ from reme.errors import Conflict, InvalidInput, NotFound, Refused
 from reme.revision import revision_of
 from reme.search import Origin
 from reme.tools import (
+    append,
     copy,
     copy_text,
     download,
+    edit,
     lint,
+    move,
     picture_text,
     read_image,
     recorded_origin,
     undo,
     upload,
     uploaded_text,
+    write,
 )
 from reme.vault import Role
 from tests.tools.house import House
@@ -124,6 +128,37 @@ def test_what_is_no_base64_or_too_large(house: House) -> None:
         download(house.ask(), "big.bin", max_bytes=700)
     with pytest.raises(NotFound):
         download(house.ask(), "gone")
+
+
+def test_what_is_known_of_a_resource_is_added_to_its_sidecar(house: House) -> None:
+    sidecar = upload(house.ask("agent"), sent(BYTES), "数据.bin").sidecar
+    before = house.data(sidecar)
+    with pytest.raises(InvalidInput, match="list of entries"):
+        append(house.ask(), sidecar, "note: 读过了")
+    with pytest.raises(Refused, match="only ever appended to"):
+        edit(house.ask(), sidecar, "数据", "data")
+    run = append(house.ask(), sidecar, "- note: 读过了\n  origin: person").run
+    assert house.data(sidecar).startswith(before)
+    assert yaml.safe_load(house.text(sidecar))[1] == {"note": "读过了", "origin": "person"}
+    undo(house.ask(), run)
+    assert house.data(sidecar) == before
+
+
+def test_an_agent_does_not_say_itself_where_a_resource_is_from(house: House) -> None:
+    write(house.ask("agent"), "resource/2026-05-15/网页.md", "x")
+    claim = "- origin: person\n"
+    house.lay({"claim.yaml": claim})
+    sidecar = "resource/2026-05-15/网页.md.meta.yaml"
+    for call in (
+        lambda: write(house.ask("agent"), sidecar, claim),
+        lambda: copy(house.ask("agent"), "claim.yaml", sidecar),
+        lambda: move(house.ask("agent"), "claim.yaml", sidecar),
+    ):
+        with pytest.raises(Refused, match="may not"):
+            call()
+    assert sorted(house.tree()) == ["claim.yaml", "resource/2026-05-15/网页.md"]
+    write(house.ask("person"), sidecar, claim)
+    assert recorded_origin(house.data(sidecar)) == "person"
 
 
 def test_a_resource_that_was_changed_is_told_by_lint(house: House) -> None:

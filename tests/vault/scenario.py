@@ -80,7 +80,7 @@ def _no_expected_revision() -> None:
 
 def _no_post_image() -> None:
     write = journal.zipfile.ZipFile.writestr
-    journal.zipfile.ZipFile.writestr = lambda self, name, data: name.startswith("post/") or write(self, name, data)
+    journal.zipfile.ZipFile.writestr = lambda self, name, *data: name.startswith("post/") or write(self, name, *data)
 
 
 def _done_mark_first() -> None:

@@ -45,6 +45,7 @@ def test_one_commit_a_change_set_with_its_own_paths_only(vault, edits) -> None:
     body = git(root, "log", "-1", "--format=%B")
     assert "ReMe-Run: run-2" in body
     assert "ReMe-Actor: test (person)" in body
+    assert f"ReMe-Reason: {body.splitlines()[0]}" in body
     assert set(git(root, "ls-tree", "-rz", "--name-only", "HEAD").split("\0")) == {"笔记/*.md", "c.md", ""}
     assert git(root, "diff", "--cached", "--name-only").split() == ["staged.md"]
     assert "dirty.md" in git(root, "status", "--porcelain")

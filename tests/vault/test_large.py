@@ -227,14 +227,16 @@ def test_what_somebody_wrote_in_the_very_moment_is_kept(
 
 def test_the_journal_is_an_ordinary_zip_file(vault: Vault, new: Large, edits) -> None:
     put(vault, "a.bin", OLD)
-    commit(vault, edits(Put("a.bin", new, revision_of(OLD)), Put("b.md", b"b" * 1000, ABSENT)))
+    some = Put("b.md", b"b" * 100_000, ABSENT), Put("c.md", b"c" * 1000, ABSENT)
+    commit(vault, edits(Put("a.bin", new, revision_of(OLD)), *some))
     (file,) = (vault.state_dir / "journal").glob("*.zip")
     with zipfile.ZipFile(file) as archive:
         assert archive.testzip() is None
-        assert (archive.read("pre/0"), archive.read("post/0"), archive.read("post/1")) == (OLD, NEW, b"b" * 1000)
+        assert [archive.read(name) for name in ("pre/0", "post/0", "post/1")] == [OLD, NEW, b"b" * 100_000]
         assert archive.getinfo("post/0").compress_type == zipfile.ZIP_STORED
         assert archive.getinfo("post/1").compress_type == zipfile.ZIP_DEFLATED
-        (step, _) = json.loads(archive.read("manifest.json"))["steps"]
+        assert archive.getinfo("post/2").compress_type == zipfile.ZIP_STORED
+        step, *_ = json.loads(archive.read("manifest.json"))["steps"]
     assert step == {"op": "replace", "path": "a.bin", "pre": revision_of(OLD), "post": revision_of(NEW)}
 
 

@@ -61,7 +61,25 @@ def test_git_says_the_same(case: tuple[bytes, bytes, bytes]) -> None:
         assert merge(base, ours, theirs) == theirs + ours[len(base) :]  # two appends, which git calls a conflict
         return
     merged, git = merge(base, ours, theirs), by_git(base, ours, theirs)
-    if merged is not None:
+    if merged is not None and git is not None:
         assert merged == git
-    if git is None:
-        assert merged is None
+    if git is None and base != ours and base != theirs:
+        added = any(side.startswith(base) and base and other for side, other in ((ours, theirs), (theirs, ours)))
+        assert (merged is not None) == added
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        (b"a\nb\n", b"a\nB\n", b"a\nb\n\nc\n", b"a\nB\n\nc\n"),
+        (b"a\n\nb\n", b"a\n", b"a\n\nb\n\nc\n", b"a\n\nc\n"),
+        ("甲\r\n".encode(), "甲\r\n丙\r\n".encode(), "乙\r\n".encode(), "乙\r\n丙\r\n".encode()),
+        (b"a\nb\n", b"a\nB\nc\n", b"a\nb\nc\n", b"a\nB\nc\n"),
+        (b"a\nb", b"a\nB", b"a\nb\nc\n", None),
+        (b"a\nb\n", b"", b"a\nb\nc\n", None),
+    ],
+)
+def test_what_was_added_at_the_end_touches_nothing(
+    base: bytes, ours: bytes, theirs: bytes, merged: bytes | None
+) -> None:
+    assert merge(base, ours, theirs) == merge(base, theirs, ours) == merged

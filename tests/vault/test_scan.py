@@ -48,6 +48,13 @@ def test_one_path_belongs_exactly_if_a_walk_tells_of_it(vault: Vault) -> None:
         "logs/a.log",
         "logs/keep.log",
         "x/..odd.md",
+        "x/~$a.md",
+        "#a.md#",
+        "(draft).md",
+        "UPPER.MD",
+        "été.md",
+        "a b.jsonl",
+        "a.bak",
     ]
     lay(vault, *paths)
     (vault.root / ".remeignore").write_text("ignored/\n*.log\n!keep.log\n", encoding="utf-8")
@@ -57,6 +64,8 @@ def test_one_path_belongs_exactly_if_a_walk_tells_of_it(vault: Vault) -> None:
     for path in [*paths, "link.md", "linked/y/deep.md", "x", "x/y", "absent.md", "a.md/b.md"]:
         assert vault.belongs(VaultPath(path)) == (path in told), path
     assert {"a.md", "日记/今天.md", "x/y/deep.md", "logs/keep.log", "sub/reme.yaml"} <= told
+    assert {"(draft).md", "UPPER.MD", "été.md", "a b.jsonl"} <= told
+    assert not told & {"x/a.md~", "x/a.md.tmp", "x/~$a.md", "#a.md#", "a.bak", "reme.yaml", "inner/a.md"}
 
 
 def test_a_line_of_remeignore_that_is_no_pattern_is_told_and_spoils_nothing(vault: Vault) -> None:

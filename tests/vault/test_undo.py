@@ -1,5 +1,6 @@
 """Undo takes back what a run did, over what came later, and nothing else."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -53,6 +54,45 @@ def test_a_run_of_several_sets_is_undone_as_one(vault, edits) -> None:
     go_back(vault, "run-1")
     assert tree(vault.root) == {}
     assert isinstance(go_back(vault, "run-1"), Unchanged)
+
+
+def test_an_undo_removes_the_folders_that_the_run_made_and_no_others(vault, edits) -> None:
+    (vault.root / "空" / "leer").mkdir(parents=True)
+    commit(
+        vault,
+        edits(Put("空/leer/a.md", b"1", ABSENT), Put("空/neu/tief/b.md", b"2", ABSENT), Put("新/c.md", b"3", ABSENT)),
+    )
+    (vault.root / "新" / "mine.txt").write_bytes(b"somebody else's")
+    go_back(vault, "run-1")
+    folders = {place.relative_to(vault.root).as_posix() for place in vault.root.rglob("*") if place.is_dir()}
+    assert {f for f in folders if not f.startswith(".reme")} == {"空", "空/leer", "新"}
+    go_back(vault, "undo-run-1")
+    assert tree(vault.root)["空/neu/tief/b.md"] == b"2"
+    go_back(vault, "undo-undo-run-1")
+    assert not (vault.root / "空" / "neu").exists()
+
+
+def test_what_was_edited_since_is_undone_after_the_runs_that_did_it_or_deleted(vault, edits) -> None:
+    def put(run: str, path: str, data: bytes) -> None:
+        change = edits(Put(path, data, vault.revision_at(path)))
+        commit(vault, replace(change, run=run))
+
+    for run, text in (("r1", "neu 新\n"), ("r2", "anders 改\n"), ("r3", "wieder 又\n")):
+        put(run, "a.md", text.encode())
+    put("r4", "b.md", b"elsewhere\n")
+    go_back(vault, "r3")
+    with pytest.raises(Conflict) as told:
+        go_back(vault, "r1")
+    assert told.value.details == {"paths": ["a.md"], "later_runs": ["r2"]}
+    assert "reme undo r2; or delete what it created: reme delete a.md" in told.value.hint
+    go_back(vault, "r2")
+    go_back(vault, "r1")
+    assert tree(vault.root) == {"b.md": b"elsewhere\n"}
+    (vault.root / "b.md").write_bytes(b"by hand\n")
+    with pytest.raises(Conflict) as told:
+        go_back(vault, "r4")
+    assert told.value.details["later_runs"] == []
+    assert told.value.hint.startswith("Delete what it created: reme delete b.md; or see")
 
 
 def test_a_move_is_undone_as_a_move(vault, edits) -> None:

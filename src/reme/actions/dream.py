@@ -9,8 +9,9 @@ taken again.
 """
 
 import asyncio
+import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
@@ -26,10 +27,10 @@ from reme.actions.proposals import Proposal, Proposed, difference, keep_proposal
 from reme.actions.runs import ATTEMPTS, MOST_LISTED, commit_as_system, report_path, write_report
 from reme.actions.settings import DreamSettings
 from reme.actions.sources import Source
-from reme.errors import InvalidInput, Refused
+from reme.errors import InvalidInput, Refused, ReMeError, Unavailable
 from reme.markdown import words
 from reme.paths import VaultPath, slug_of
-from reme.reason import DreamReasoner, Extraction, Topic, Unusable
+from reme.reason import DreamReasoner, Evidence, Extraction, OfflineReasoner, Topic, Unusable
 from reme.revision import revision_of
 from reme.tools import Workspace, one_line
 from reme.vault import Amend, Committed, Edit, Put, Unchanged, locked
@@ -38,6 +39,8 @@ from reme.wording import counted
 __all__ = ["auto_dream"]
 
 _ACTION: Final = "auto_dream"
+_LINES_AT_ONCE: Final = 1500
+"""How many lines of sources a reasoner is shown at once; what is more is shown after it, in the same run."""
 
 
 async def auto_dream(
@@ -65,7 +68,8 @@ async def auto_dream(
     Raises:
         InvalidInput: If a number is not positive, or ``path`` names no source.
         NotFound: If ``path`` is not there.
-        Unavailable: If the vault cannot be written or the reasoner does not answer; what has landed stays.
+        Unavailable: If the vault cannot be written or the reasoner does not answer; what has landed stays, and the
+            report says where it stopped.
     """
     settings = settings or DreamSettings()
     days, most = scan_days or settings.scan_days, max_units or settings.max_units
@@ -74,10 +78,46 @@ async def auto_dream(
     until = day or workspace.clock.today()
     gathered = await asyncio.to_thread(gather, workspace, settings, until, days, path)
     dream = _Dream(workspace, reasoner, settings, until, gathered, dry_run)
-    if gathered.sources:
-        extraction = await reasoner.extract([s.shown for s in gathered.sources], settings.buckets, most, hint)
-        await dream.run(extraction, most)
+    try:
+        for start, stop in _portions(gathered.sources):
+            shown = [source.shown for source in gathered.sources[start:stop]]
+            if (left := most - len(dream.units)) > 0:
+                extraction = await reasoner.extract(shown, settings.buckets, left, hint)
+                await dream.run(_renumbered(extraction, start, len(shown)), left)
+            else:
+                dream.failed.update(source.path for source in gathered.sources[start:stop])
+    except Unavailable as error:
+        await asyncio.to_thread(dream.stop, error.message)
+        raise
     return await asyncio.to_thread(dream.finish)
+
+
+def _portions(sources: Sequence[Source]) -> Iterator[tuple[int, int]]:
+    """Where what is shown to a reasoner at once begins and ends among the sources: as much as a night's, at most."""
+    start = lines = 0
+    for place, source in enumerate(sources):
+        if lines and lines + len(source.shown.lines) > _LINES_AT_ONCE:
+            yield start, place
+            start, lines = place, 0
+        lines += len(source.shown.lines)
+    if start < len(sources):
+        yield start, len(sources)
+
+
+def _renumbered(extraction: Extraction, start: int, count: int) -> Extraction:
+    """What was extracted from ``count`` sources behind the first ``start``, by their numbers among all sources."""
+    if not start:
+        return extraction
+
+    def numbered(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        return tuple(Evidence(e.source + start if 1 <= e.source <= count else 0, e.line) for e in evidence)
+
+    return replace(
+        extraction,
+        units=tuple(replace(unit, evidence=numbered(unit.evidence)) for unit in extraction.units),
+        topics=tuple(replace(topic, evidence=numbered(topic.evidence)) for topic in extraction.topics),
+        unfinished=tuple(number + start for number in extraction.unfinished if 1 <= number <= count),
+    )
 
 
 @dataclass(slots=True)
@@ -113,7 +153,7 @@ class _Dream:
 
     async def run(self, extraction: Extraction, most: int) -> None:
         """Integrate the units, in their order."""
-        self.topics = extraction.topics
+        self.topics += extraction.topics
         self.problems += extraction.refused
         self.failed.update(self.sources[n - 1].path for n in extraction.unfinished if 1 <= n <= len(self.sources))
         if len(extraction.units) > most:
@@ -126,7 +166,8 @@ class _Dream:
         entries = [entry for entry in found if entry is not None]
         for entry in entries:
             self.open_units.update(entry.paths)
-        size = max(1, self.settings.parallel)
+        at_once = isinstance(self.reasoner, OfflineReasoner)
+        size = 1 if at_once else max(1, self.settings.parallel)
         for batch in (entries[at : at + size] for at in range(0, len(entries), size)):
             homes = [await self._homes(entry) for entry in batch]
             asked = (self._ask(e, h, "") for e, h in zip(batch, homes, strict=True))
@@ -279,14 +320,21 @@ class _Dream:
         self.failures.append(Failure(outcome, (node,) if node else (), f"{entry.unit.name}: {reason}"))
 
     def _dropped(self) -> tuple[Dropped, ...]:
-        """What sources that are done with state and nothing took up."""
-        return tuple(
-            Dropped(source.path, line.number, line.text)
-            for source in self.sources
-            if source.path not in self.failed
-            for line in source.shown.lines
-            if not line.known and (source.path, line.number) not in self.landed
-        )
+        """What sources that are done with have, and nothing took up."""
+        found: list[Dropped] = []
+        for source in (source for source in self.sources if source.path not in self.failed):
+            left = [line for line in source.shown.lines if (source.path, line.number) not in self.landed]
+            texts = [*((line.number, line.text) for line in left if not line.known), *source.unstated]
+            found.extend(Dropped(source.path, number, text) for number, text in sorted(texts))
+        return tuple(found)
+
+    def stop(self, problem: str) -> None:
+        """Leave the report of a run that cannot go on, if there is a way to; what has not landed is read again."""
+        self.failed.update(source.path for source in self.sources if source.path not in self.finished)
+        self.problems.append(f"stopped: {problem}")
+        self.proposed.clear()
+        with contextlib.suppress(ReMeError):
+            self.finish()
 
     def finish(self) -> DreamReport:
         """Record the sources that are done without a node of their own, take up topics, leave the report."""
@@ -302,7 +350,7 @@ class _Dream:
             sources=tuple(source.path for source in self.sources),
             finished=tuple(self.finished),
             units=tuple(self.units),
-            topics=self.topics,
+            topics=interests,
             vanished=vanished_sources(self.workspace),
             problems=tuple(self.problems),
             report=report_path(self.workspace, _ACTION) if records else None,

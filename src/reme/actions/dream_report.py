@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from reme.actions.interests import Interest
 from reme.actions.runs import some
 from reme.actions.staleness import Stale
 from reme.paths import VaultPath
-from reme.reason import Topic
 from reme.tools import one_line
 from reme.wording import counted
 
@@ -39,7 +39,7 @@ class UnitReport:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A statement of a source that is done with, which no node took up."""
+    """A statement of a source that is done with, or what is none in it (code, a table), which no node took up."""
 
     source: VaultPath
     line: int
@@ -56,7 +56,7 @@ class DreamReport:
         sources: Changed daily notes that were read.
         finished: Those whose units all landed or were skipped; they are not read again until they change.
         units: What became of each unit.
-        topics: What the person is occupied with.
+        topics: What the day takes up of what the person is occupied with.
         vanished: Nodes that cite a file which is gone, with that file.
         problems: Decisions of the reasoner that could not be followed, one by one, with the reason.
         report: The report in the vault, or None where nothing was written.
@@ -65,7 +65,7 @@ class DreamReport:
         interests: The file that took up topics, or None.
         stale: Nodes whose source no longer says what they took from it.
         moved: Sources that are at another path now, each with that path; they are not learnt from again.
-        dropped: The first of the statements that nothing took up.
+        dropped: The first of what nothing took up.
         dropped_in_all: How many there are.
     """
 
@@ -74,7 +74,7 @@ class DreamReport:
     sources: tuple[VaultPath, ...]
     finished: tuple[VaultPath, ...]
     units: tuple[UnitReport, ...]
-    topics: tuple[Topic, ...]
+    topics: tuple[Interest, ...]
     vanished: tuple[tuple[VaultPath, str], ...]
     problems: tuple[str, ...]
     report: VaultPath | None

@@ -4,7 +4,8 @@ Owns which note an event goes into and what of a reasoner's answer can stand the
 ends with the edits of one change set. How a conversation is delivered and committed is not known here.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final, Literal
@@ -15,7 +16,7 @@ from reme.actions.notes import Cited, add_items, write_event
 from reme.actions.origin import Origin, lowest, with_origin
 from reme.actions.runs import NOTE_LAWS
 from reme.actions.settings import MemorySettings
-from reme.actions.statements import Item, link_to, objection, source_lines
+from reme.actions.statements import Item, link_to, objection, source_lines, unstated
 from reme.markdown import Note, parse
 from reme.paths import VaultPath, fold, parse_path, slug_of, stem
 from reme.reason import Event, MemoryReasoner, Message, OpenEvent, Statement, StatementKind
@@ -29,6 +30,7 @@ _STATEMENTS_OFFERED: Final = 100
 """How many statements of an open event a reasoner is shown, the latest of them."""
 _FULL: Final = 65_536
 """How many bytes a note has to have for an event to go on in a further one."""
+_NO_SPEECH: Final = re.compile(r"^ {0,3}(?:```|~~~|\|)|\$\$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Learnt:
         end: The place behind them.
         more: Whether there are further ones.
         refused: Decisions of the reasoner that could not be followed, with the reason.
+        unstated: What in the messages is no speech and stays in the dialogue, with its line there.
     """
 
     watermark: int
@@ -60,6 +63,7 @@ class Learnt:
     notes: tuple[EventNote, ...] = ()
     refused: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
+    unstated: tuple[tuple[int, str], ...] = ()
 
 
 async def learn(
@@ -90,7 +94,15 @@ async def learn(
         for event in await reasoner.segment(said, [event for _, event in offered], hint):
             drafts.place(event, said, day, [path for path, _ in offered])
     notes, edits = drafts.edits(stretch)
-    return Learnt(behind, len(stretch.messages), stretch.end, stretch.more, notes, tuple(drafts.refused), edits)
+    refused, left = tuple(drafts.refused), tuple(_unstated(stretch.messages))
+    return Learnt(behind, len(stretch.messages), stretch.end, stretch.more, notes, refused, edits, left)
+
+
+def _unstated(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    for message in messages:
+        if _NO_SPEECH.search(message.text):
+            note = parse(message.text.encode("utf-8"))
+            yield from ((message.line, what) for _, what in unstated(note, quotes=False))
 
 
 @dataclass(slots=True)
@@ -260,4 +272,4 @@ def _objection(text: str) -> str:
 
 
 def _item(statement: Statement, message: Message) -> Item:
-    return Item(statement.text.strip(), message.speaker, message.at.date(), statement.about)
+    return Item(statement.text.strip(), message.speaker, message.at.date(), statement.about, max(0, statement.step))

@@ -51,8 +51,11 @@ class MemoryReport:
         problems: Messages that were not taken, with the reason.
         redactions: Secrets taken out, by message and kind.
         refused: Decisions of the reasoner that could not be followed, with the reason.
+        unstated: Code and tables in what was learnt from, each with its line in the dialogue: they stay there and are
+            in no note.
         report: The report in the vault, or None where nothing was written.
         dry_run: Whether this only says what would come of it.
+        ahead: Messages that say they were written in the future; they are kept under the day that they say.
     """
 
     run: str
@@ -68,6 +71,8 @@ class MemoryReport:
     refused: tuple[str, ...]
     report: VaultPath | None
     dry_run: bool = False
+    unstated: tuple[tuple[int, str], ...] = ()
+    ahead: tuple[int, ...] = ()
 
 
 async def auto_memory(
@@ -143,6 +148,7 @@ def _keep(
             dropped=report.dropped + block.dropped,
             problems=(*report.problems, *block.problems),
             redactions=(*report.redactions, *block.redactions),
+            ahead=(*report.ahead, *block.ahead),
         )
     if not report.received and not report.dropped:
         raise _nothing_valid(report.problems)
@@ -182,6 +188,7 @@ async def _learn_on(
             learnt=report.learnt + learnt.messages,
             notes=_together(report.notes, learnt.notes),
             refused=(*report.refused, *learnt.refused),
+            unstated=(*report.unstated, *learnt.unstated),
             report=None if learnt.more else report_path(workspace, _ACTION),
         )
         edits = list(learnt.edits)
@@ -253,7 +260,9 @@ def _trouble(report: MemoryReport) -> list[str]:
                 for redaction in report.redactions
             ]
         ),
+        *some([f"- message {line} is dated in the future; no dream reads it before" for line in report.ahead]),
         *some([f"- not followed: {one_line(reason)}" for reason in report.refused]),
+        *some([f"- stays in the dialogue: {what} (line {line})" for line, what in report.unstated]),
     ]
 
 

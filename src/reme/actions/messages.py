@@ -12,12 +12,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from itertools import islice
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import chain, islice
 from typing import Any, Final, Literal, cast
 
 from reme.actions.redaction import redact
 from reme.clock import Clock
+from reme.errors import InvalidInput
 from reme.search import RECALL_TAG
 
 __all__ = ["Delivered", "Delivery", "MessageProblem", "Redaction", "read_blocks", "read_messages"]
@@ -46,6 +47,8 @@ _LAST_YEAR: Final = 2199
 _BASE64: Final = re.compile(
     r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=\s]+|(?<![\w+/])[A-Za-z0-9+/]{200,}={0,2}(?![\w+/])"
 )
+_EPOCH: Final = re.compile(r"-?\d{9,13}(?:\.\d+)?")
+"""Seconds or milliseconds since 1970 as text; eight digits are a date."""
 _SPACES: Final = re.compile(r"[^\S\n]+\n|\n{3,}")
 
 
@@ -90,12 +93,14 @@ class Delivery:
         problems: Malformed messages.
         redactions: Secrets taken out.
         dropped: How many messages held no speech (tool traffic, injected text, system prompts).
+        ahead: Places of messages that say they were written more than a day after now.
     """
 
     messages: tuple[Delivered, ...]
     problems: tuple[MessageProblem, ...]
     redactions: tuple[Redaction, ...]
     dropped: int
+    ahead: tuple[int, ...] = ()
 
 
 class _Malformed(Exception):
@@ -109,6 +114,9 @@ def read_messages(raw: Sequence[object] | str, clock: Clock, day: date | None = 
         raw: Messages as a list, as the text of a JSON array or of an object with ``messages``, or as JSONL.
         clock: For the vault's timezone, and for messages without a time of their own.
         day: The local date of messages without a time of their own; today by default.
+
+    Raises:
+        InvalidInput: If it is a text that is no JSON.
     """
     return next(read_blocks(raw, clock, day, size=sys.maxsize))
 
@@ -128,7 +136,8 @@ def _read_block(items: Sequence[tuple[int, object]], clock: Clock, default: date
     messages: list[Delivered] = []
     problems: list[MessageProblem] = []
     redactions: list[Redaction] = []
-    dropped = 0
+    ahead: list[int] = []
+    dropped, latest = 0, clock.now() + timedelta(days=1)
     for line, item in items:
         try:
             if isinstance(item, _Malformed):
@@ -142,22 +151,33 @@ def _read_block(items: Sequence[tuple[int, object]], clock: Clock, default: date
             dropped += 1
         else:
             messages.append(message)
-    return Delivery(tuple(messages), tuple(problems), tuple(redactions), dropped)
+            ahead.extend([line] if message.at > latest else [])
+    return Delivery(tuple(messages), tuple(problems), tuple(redactions), dropped, tuple(ahead))
 
 
 def _items(raw: Sequence[object] | str) -> Iterable[tuple[int, object]]:
     if not isinstance(raw, str):
         return enumerate(raw, start=1)
+    raw = raw.removeprefix("\ufeff")
     if raw.lstrip()[:1] in ("[", "{"):
         try:
             listed: object = json.loads(raw)
         except (ValueError, RecursionError):
             listed = None
-        if isinstance(listed, dict):  # a request or an export around them
-            listed = cast("dict[str, object]", listed).get("messages")
+        if isinstance(listed, dict):  # one message, or a request or an export around them
+            whole = cast("dict[str, object]", listed)
+            listed = whole.get("messages", [whole])
         if isinstance(listed, list):
             return enumerate(cast("list[object]", listed), start=1)
-    return ((number, _decoded(line)) for number, line in _lines(raw) if line.strip())
+    lines = ((number, line) for number, line in _lines(raw) if line.strip())
+    first = next(lines, None)
+    if first is not None and first[1].lstrip()[:1] not in ("{", "["):
+        raise InvalidInput(
+            "this is text, and no messages: it is neither a JSON array nor a JSON object a line",
+            hint='Say who said what: {"role": "user", "content": "…"}. A text as it is can be kept in resource/, with '
+            "write or upload.",
+        )
+    return ((number, _decoded(line)) for number, line in chain([first] if first else [], lines))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -204,6 +224,8 @@ def _message(
 
 
 def _mapping(item: object) -> Mapping[str, object]:
+    if isinstance(item, str):
+        raise _Malformed('it is text without a role, not {"role": "user", "content": …}')
     if not isinstance(item, Mapping):
         raise _Malformed("it is not an object")
     return cast("Mapping[str, object]", item)
@@ -274,6 +296,8 @@ def _moment(
 
 def _parsed(given: object, clock: Clock) -> datetime:
     try:
+        if isinstance(given, str) and _EPOCH.fullmatch(given.strip()):
+            given = float(given)
         if isinstance(given, int | float) and not isinstance(given, bool):
             moment = clock.local(datetime.fromtimestamp(given / 1000 if given > 1e11 else given, UTC))
         else:

@@ -16,7 +16,7 @@ from typing import Final, assert_never, cast
 
 from reme.actions.notes import with_frontmatter
 from reme.actions.origin import Origin, lowest, with_origin
-from reme.actions.statements import Item, link_to, read_item, write_item
+from reme.actions.statements import Item, link_to, read_item, stated, write_item
 from reme.markdown import Block, Note, Span, parse, splice
 from reme.paths import VaultPath, stem
 from reme.reason import Candidate, Cite, Claim, Contradict, Insert, NodeEdit, Supersede
@@ -215,7 +215,8 @@ def _note_edit(node: Node, places: dict[int, _Place], edit: NodeEdit, citing: Ci
             places.setdefault(block, _Place()).cited.extend(citing.sources(evidence))
             return Claim(node.texts[block - 1], evidence)
         case Contradict(block, claim):
-            text = _item(claim, citing).removeprefix("- ")
+            links = [link_to(source) for source in citing.sources(claim.evidence)]
+            text = stated(citing.item(claim), links)
             places.setdefault(block, _Place()).callouts.append(f"> [!conflict] {text}")
             return claim
         case Supersede(block, claim):
@@ -261,7 +262,7 @@ def _spliced(node: Node, places: dict[int, _Place]) -> bytes:
 def _replaced(raw: str, block: Block, place: _Place, source: bytes) -> str:
     """A block with its citations, then its callouts, then what is inserted behind it."""
     text = place.superseded or _with_citations(raw, place.cited)
-    is_item = place.superseded.startswith("- ") if place.superseded else block.kind == "item"
+    is_item = not place.superseded.startswith("\n") if place.superseded else block.kind == "item"
     for callout in place.callouts:
         text += f"\n\n{callout}"
     if place.items:

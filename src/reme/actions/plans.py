@@ -73,7 +73,7 @@ class Evidenced:
 
     def _item(self, claim: Claim) -> Item:
         line = self.lines[claim.evidence[0] - 1]
-        return Item(claim.text, line.speaker, line.day, line.about)
+        return Item(claim.text, line.speaker, line.day, line.about, line.step)
 
     def _paths(self, evidence: tuple[int, ...]) -> tuple[VaultPath, ...]:
         return tuple(dict.fromkeys(self.sources[number - 1].path for number in evidence))

@@ -1,6 +1,11 @@
-"""Secrets: found by their known forms and by their entropy, and taken out before anything is written.
+"""Secrets: found by their forms, by what they are called and by their entropy; taken out before anything is written.
 
 Owns the patterns. What is found is replaced by ``[redacted: kind]`` and never shown, not even in part.
+
+A long word of hexadecimal digits may be a commit, a checksum or a key: what it is called decides. Behind a name of a
+secret (key, token, password, 密钥) it is one, unless the last word before it says that it is something else: a commit,
+hash, id, file, url. A word that is called by nothing is none, nor is a public, primary or cache key; the hash of a
+password is one.
 """
 
 import math
@@ -26,29 +31,49 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("token", re.compile(r"(?<=Bearer )[A-Za-z0-9._~+/=-]{12,}", re.IGNORECASE)),
     ("credentials", re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)")),
+    ("token", re.compile(r"(?<=hooks\.slack\.com/services/)[\w/]{20,}")),
+    (
+        "token",
+        re.compile(
+            r"[?&](?:key|sig|signature|code|auth|\w*token|\w*secret)=(?P<secret>[\w%.~+/-]{12,})", re.IGNORECASE
+        ),
+    ),
     (
         "password",
         re.compile(
-            r"(?:(?<=password)|(?<=passwd)|(?<=passphrase)|(?<=secret)|(?<=api_key)|(?<=apikey)|(?<=token)|(?<=密码)|(?<=口令)|(?<=密钥))"
+            r"(?:(?<=password)|(?<=passwd)|(?<=passphrase)|(?<=secret)|(?<=api[_ -]key)|(?<=apikey)|(?<=access[_ -]key)"
+            r"|(?<=private[_ -]key)|(?<=secret[_ -]key)|(?<=token)|(?<=密码)|(?<=口令)|(?<=密钥))"
             r"(?:\s+is|\s*[:=：]|\s*是|\s*为)\s*[\"'“]?(?P<secret>[^\s\"'”,;，。；]{4,})",
             re.IGNORECASE,
         ),
     ),
 )
 _NAMED = re.compile(
-    r"(?:\b(?:[a-z0-9]+[_ -])*(?:secret|password|passwd|passphrase|credential|token"
-    r"|api[_ -]?key|access[_ -]?key|private[_ -]?key|"
-    r"signing[_ -]?key|encryption[_ -]?key)s?\b|密钥|密码|口令|令牌|私钥|凭证)"
-    r"(?P<between>[^\n.!?。！？]{0,40}?)(?<![\w/+=-])(?P<secret>[A-Za-z0-9+/_=-]{20,})(?![\w/+=-]|\.[A-Za-z])",
+    r"(?:(?<![^\W_])(?:secret|password|passwd|passphrase|credential|token"
+    r"|(?:api|access|private|secret|signing|encryption|master|license)[_ -]?key"
+    r"|(?P<key>(?<!public )(?<!primary )(?<!foreign )(?<!cache )(?<!partition )(?<!sort )(?<!idempotency )(?<!object )"
+    r"(?<!public_)(?<!primary_)(?<!foreign_)(?<!cache_)(?<!partition_)(?<!sort_)(?<!idempotency_)(?<!object_)key))s?\b"
+    r"|密钥|秘钥|密码|口令|令牌|私钥|凭证)"
+    r"(?P<between>(?:[^\n.!?。！？]|\.(?=\S)){0,60}?)"
+    r"(?<![\w/+-])(?P<secret>[A-Za-z0-9+/_-]{20,}={0,2})(?![\w/+=-]|\.[A-Za-z])",
     re.IGNORECASE,
 )
-_HARMLESS = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:[A-Za-z]+[_/-])*[A-Za-z]+|[a-z0-9]+(?:[_/-][a-z0-9]+)+|[0-9a-f]{32,64}|\d+",
+_SOMETHING_ELSE = re.compile(
+    r"(?:\b(?:commit|hash|sha-?\d*|checksum|digest|md5|fingerprint|revision|uuid|ids?|file|path|url|image|branch|build)"
+    r"|提交|哈希|校验和|指纹|编号|文件|路径)(?:\s+(?:is|was|of|are|at|in)\b|\s*[是为在])?[\s:=：#\"'`“(]*$",
+    re.IGNORECASE,
 )
+_OF_A_PASSWORD = re.compile(
+    r"(?:pass(?:word|wd|phrase)s?|密码|口令)[ _-]*(?:的)?(?:hash|digest|md5|sha-?\d*|哈希)\b|(?:密码|口令)的?哈希",
+    re.IGNORECASE,
+)
+_HEXADECIMAL = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_HARMLESS = re.compile(r"(?:[A-Za-z]+[_/-])*[A-Za-z]+|[a-z0-9]+(?:[_/-][a-z0-9]+)+|\d+")
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
 _DENSE = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")
 _LEAST_ENTROPY: Final = 4.0
 _LEAST_ENTROPY_NAMED: Final = 3.4
+_LEAST_ENTROPY_HEXADECIMAL: Final = 2.8
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -86,9 +111,11 @@ def _is_password(word: str) -> bool:
 def _is_random(match: re.Match[str]) -> bool:
     """Whether a long word that is called a secret looks drawn by lot: no path, no identifier, no plain word."""
     word = match["secret"]
-    if re.search(r"\b(?:commit|hash|sha|uuid|file|path|url|id|image|branch)\b", match["between"], re.IGNORECASE):
+    if _SOMETHING_ELSE.search(match["between"]) and not _OF_A_PASSWORD.search(match.group()):
         return False
-    if _HARMLESS.fullmatch(word) or "://" in match["between"]:
+    if _HEXADECIMAL.fullmatch(word) and not word.isdigit():
+        return _entropy(word) >= _LEAST_ENTROPY_HEXADECIMAL
+    if match["key"] or _HARMLESS.fullmatch(word):
         return False
     kinds = sum(any(test(char) for char in word) for test in (str.isupper, str.islower, str.isdigit))
     return kinds >= 2 and _entropy(word) >= _LEAST_ENTROPY_NAMED

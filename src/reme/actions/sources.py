@@ -15,7 +15,7 @@ from typing import Final
 
 from reme.actions.ledger import Ledger
 from reme.actions.origin import Origin, lowest, origin_of
-from reme.actions.statements import source_lines
+from reme.actions.statements import source_lines, unstated
 from reme.errors import InvalidInput, Refused
 from reme.markdown import Link, Note, fingerprint, parse
 from reme.paths import VaultPath, is_markdown, parse_path, stem, suffix
@@ -45,6 +45,7 @@ class Source:
         fingerprint: Of its words: what tells a change that matters.
         origin: How far it is to be trusted.
         resources: The resources that it links.
+        unstated: What in it is not read, with its line.
     """
 
     path: VaultPath
@@ -53,6 +54,7 @@ class Source:
     shown: SourceNote
     origin: Origin
     resources: tuple[VaultPath, ...] = ()
+    unstated: tuple[tuple[int, str], ...] = ()
 
     def line(self, number: int) -> SourceLine | None:
         """The line with this number, if it was offered."""
@@ -175,7 +177,7 @@ def _changed(vault: Vault, ledger: Ledger, path: VaultPath, day: date) -> Source
     name, description = note.properties.get("name") or stem(path), note.properties.get("description") or ""
     shown = SourceNote(str(name), str(description), day, lines)
     resources = () if vault.layer_of(path) == "resource" else _resources(vault, note.links)
-    return Source(path, revision_of(data), mark, shown, _origin(vault, path, note), resources)
+    return Source(path, revision_of(data), mark, shown, _origin(vault, path, note), resources, unstated(note))
 
 
 def _resources(vault: Vault, links: Iterable[Link]) -> tuple[VaultPath, ...]:

@@ -1,6 +1,9 @@
 """Statements as list items: one grammar for daily notes and for the digest, written and read back.
 
     - I painted that lake sunrise last year! (Melanie, 2023-05-08, about 2022) — [[session/dialog/a.jsonl#L14|L14]]
+    2. Prime the canvas. (Melanie, 2023-05-08) — [[session/dialog/a.jsonl#L16|L16]]
+
+Steps of a procedure are numbered.
 
 The words are the speaker's or the reasoner's; in brackets stands who said it, when, and the date that relative words in
 it mean; behind the dash where it comes from. Owns this form. Knows nothing of whole notes.
@@ -16,14 +19,26 @@ from reme.actions.origin import origin_of
 from reme.markdown import Note, flowing, joined, sentence_spans
 from reme.paths import VaultPath
 from reme.reason import SourceLine, StatementKind
+from reme.wording import counted
 
-__all__ = ["Item", "link_to", "objection", "read_item", "section_kind", "section_title", "source_lines", "write_item"]
+__all__ = [
+    "Item",
+    "link_to",
+    "objection",
+    "read_item",
+    "section_kind",
+    "section_title",
+    "source_lines",
+    "stated",
+    "unstated",
+    "write_item",
+]
 
 _ITEM: Final = re.compile(
     r"^(?P<text>.+?) \((?:(?P<speaker>[^()]*), )?(?P<day>\d{4}-\d\d-\d\d)(?:, about (?P<about>\d{4}(?:-\d\d){0,2}))?\)"
     r"(?: — \[\[.+\]\].*)?$"
 )
-_MARK: Final = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?")
+_MARK: Final = re.compile(r"^\s*(?:(?:[-*+]|(?P<number>\d{1,9})[.)])\s+(?:\[[ xX]\]\s+)?)?")
 _CITED: Final = re.compile(r" — (?:\[\[[^\[\]]+\]\](?:, )?)+$")
 _FIELD: Final = re.compile(r"^\s*(?:[-*+]\s+)?[^\W\d][\w-]*:: ")
 _UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
@@ -36,6 +51,7 @@ _UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (_FIELD, "it begins like a field"),
     (re.compile(r"[\[(]\s*[^\W\d][\w-]*::(?=\s|!?\[\[|$)"), "it has a field in it"),
 )
+_UNSTATED: Final[dict[str, str]] = {"code": "code", "table": "a table", "quote": "a quotation", "math": "a formula"}
 _TITLES: Final[dict[StatementKind, tuple[str, str]]] = {
     "fact": ("Facts", "事实"),
     "decision": ("Decisions", "决定"),
@@ -47,12 +63,13 @@ _TITLES: Final[dict[StatementKind, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A statement with who said it and when; ``about`` as in ``reason.Statement``."""
+    """A statement with who said it and when; ``about`` and ``step`` as in ``reason.Statement``."""
 
     text: str
     speaker: str
     day: date
     about: str = ""
+    step: int = 0
 
     @property
     def shown(self) -> str:
@@ -61,9 +78,14 @@ class Item:
         return f"{self.text} ({', '.join(parts)})"
 
 
+def stated(item: Item, links: Sequence[str]) -> str:
+    """A statement with its citations."""
+    return f"{item.shown} — {', '.join(links)}"
+
+
 def write_item(item: Item, links: Sequence[str]) -> str:
-    """The list item of a statement with its citations."""
-    return f"- {item.shown} — {', '.join(links)}"
+    """The list item of a statement with its citations; that of a step has its number."""
+    return f"{f'{item.step}.' if item.step else '-'} {stated(item, links)}"
 
 
 def read_item(text: str) -> Item | None:
@@ -75,7 +97,13 @@ def read_item(text: str) -> Item | None:
         day = date.fromisoformat(match["day"])
     except ValueError:
         return None
-    return Item(match["text"], match["speaker"] or "", day, match["about"] or "")
+    return Item(match["text"], match["speaker"] or "", day, match["about"] or "", _step(text))
+
+
+def _step(raw: str) -> int:
+    """The number of a list item; 0 if it has none."""
+    mark = _MARK.match(raw)
+    return int(mark["number"] or 0) if mark else 0
 
 
 def link_to(path: VaultPath, line: int | None = None) -> str:
@@ -113,7 +141,7 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
     """
     found: list[SourceLine] = []
     headings = sorted((heading.line, heading.text) for heading in note.headings)
-    for number, raw in _lines(note):
+    for number, raw, listed in _lines(note):
         above = [text for line, text in headings if line < number]
         item = read_item(raw)
         text = item.text if item else _CITED.sub("", _MARK.sub("", raw, count=1)).strip()
@@ -121,10 +149,22 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
             continue
         kind = section_kind(above[-1]) if above else None
         speaker, said, about = (item.speaker, item.day, item.about) if item else ("", day, "")
-        found.append(SourceLine(number, text, kind, speaker, said, about, text in known))
+        step = item.step if item else listed or 0
+        own = item is None and listed is not None
+        found.append(SourceLine(number, text, kind, speaker, said, about, text in known, own, step))
     if not found and origin_of(note, "person") == "person" and (described := _description(note)) is not None:
         number, text = described
         found.append(SourceLine(number, text, None, "", day, known=text in known))
+    return tuple(found)
+
+
+def unstated(note: Note, *, quotes: bool = True) -> tuple[tuple[int, str], ...]:
+    """What a note has that is no statement and is not read: code, tables, quotes; the line of each, and what it is."""
+    found: list[tuple[int, str]] = []
+    for block in note.blocks:
+        if (what := _UNSTATED.get(block.kind)) and (quotes or block.kind != "quote"):
+            lines = note.text(block.span).rstrip().count("\n") + 1
+            found.append((block.line, f"{what} of {counted(lines, 'line')}"))
     return tuple(found)
 
 
@@ -139,13 +179,17 @@ def _description(note: Note) -> tuple[int, str] | None:
     return next(((before + place, text) for place in places), None)
 
 
-def _lines(note: Note) -> Iterator[tuple[int, str]]:
-    """What stands on each line and goes on behind it."""
+def _lines(note: Note) -> Iterator[tuple[int, str, int | None]]:
+    """What stands on each line and goes on behind it, and the number of the list item that it stands in.
+
+    The number is 0 in a list without numbers, None outside of lists.
+    """
     for block in note.blocks:
         if block.kind in ("item", "paragraph"):
             lines = note.text(block.span).splitlines()
+            listed = _step(lines[0]) if block.kind == "item" else None
             yield from (
-                (number, text)
+                (number, text, listed)
                 for number, text in _whole(lines, block.line, cuts=block.kind == "paragraph")
                 if not _FIELD.match(text)
             )

@@ -5,7 +5,18 @@ Owns entries, validation of arguments and the JSON form of results. Knows no fac
 
 from reme.catalog.builtin import add_tools
 from reme.catalog.contract import as_json, input_schema, output_schema, valid_arguments
-from reme.catalog.operation import EVERYONE, Catalog, Content, Cost, Effects, Group, Operation, Parameter, nearest
+from reme.catalog.operation import (
+    EVERYONE,
+    Catalog,
+    Content,
+    Cost,
+    Effects,
+    Group,
+    Named,
+    Operation,
+    Parameter,
+    nearest,
+)
 
 __all__ = [
     "EVERYONE",
@@ -14,6 +25,7 @@ __all__ = [
     "Cost",
     "Effects",
     "Group",
+    "Named",
     "Operation",
     "Parameter",
     "add_tools",

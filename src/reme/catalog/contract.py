@@ -110,17 +110,20 @@ def _adapter(annotation: Any) -> Any:
 
 
 def input_schema(operation: Operation) -> dict[str, Any]:
-    """The JSON schema (2020-12) of an operation's arguments: one object, nothing beside its parameters."""
+    """The JSON schema (2020-12) of an operation's arguments: one object, nothing beside its parameters.
+
+    That null stands for "not given" is not said of every parameter that may be left out.
+    """
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     for parameter in operation.parameters:
         if parameter.is_local:
             continue
-        schema = _untitled(_adapter(parameter.annotation).json_schema())
+        schema = _without_null(_untitled(_adapter(parameter.annotation).json_schema()))
         definitions |= schema.pop("$defs", {})
         if parameter.description:
             schema["description"] = parameter.description
-        if not parameter.required and parameter.default is not None:
+        if not parameter.required and parameter.default not in (None, False, ""):
             schema["default"] = _plain(parameter.default)
         properties[parameter.name] = schema
     whole: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -129,6 +132,14 @@ def input_schema(operation: Operation) -> dict[str, Any]:
     if definitions:
         whole["$defs"] = definitions
     return whole
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of the same values but null."""
+    kinds: list[dict[str, Any]] = [kind for kind in schema.pop("anyOf", []) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        return kinds[0] | schema
+    return schema | {"anyOf": kinds} if kinds else schema
 
 
 def output_schema(operation: Operation) -> dict[str, Any]:

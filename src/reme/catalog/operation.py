@@ -7,13 +7,14 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from reme.errors import InvalidInput
 from reme.tools import LocalFile
 from reme.vault import Role
 
-__all__ = ["EVERYONE", "Catalog", "Content", "Cost", "Effects", "Group", "Operation", "Parameter", "nearest"]
+__all__ = ["EVERYONE", "Catalog", "Content", "Cost", "Effects", "Group", "Named", "Operation", "Parameter", "nearest"]
 
 Effects = Literal["read", "write", "destructive"]
 Cost = Literal["cheap", "slow", "model"]
@@ -115,6 +116,30 @@ class Content:
     data: str
 
 
+class Named:
+    """A function of a room, loaded when it is first called or looked at, so that a table of many costs next to nothing.
+
+    Args:
+        room: Dotted name of the package that offers it.
+        name: What it is called there.
+    """
+
+    def __init__(self, room: str, name: str) -> None:
+        self.__module__ = room
+        self.__name__ = name
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.__wrapped__(*arguments, **named)
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The function itself."""
+        function = getattr(import_module(self.__module__), self.__name__, None)
+        if function is None:  # an AttributeError would pass for a function that wraps none
+            raise ImportError(f"{self.__module__} offers no {self.__name__}")
+        return function
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """A thing that ReMe can be asked to do, on every face alike.
@@ -154,19 +179,19 @@ class Operation:
     @property
     def summary(self) -> str:
         """The first paragraph of the function's docstring, on one line."""
-        return " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
+        return " ".join((inspect.getdoc(inspect.unwrap(self.function)) or "").split("\n\n")[0].split())
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What a caller gives: the function's parameters behind the workspace and the reasoner."""
-        hints = get_type_hints(self.function, include_extras=True)
+        hints = get_type_hints(inspect.unwrap(self.function), include_extras=True)
         given = list(inspect.signature(self.function).parameters.values())[2 if self.reasons else 1 :]
         return tuple(_parameter(p.name, hints[p.name], p.default) for p in given)
 
     @property
     def result(self) -> Any:
         """The type of the result."""
-        return get_type_hints(self.function, include_extras=True)["return"]
+        return get_type_hints(inspect.unwrap(self.function), include_extras=True)["return"]
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:

@@ -3,8 +3,7 @@
 Owns the packing. A count past what its bits hold is the greatest that they do: BM25 hardly tells the two apart.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 __all__ = ["COUNT_BITS", "tally", "weighted"]
@@ -17,17 +16,17 @@ _MOST: Final = tuple((1 << bits) - 1 for bits in _BITS)
 _BODY: Final = 3
 
 
-def tally(name: Iterable[str], labels: Iterable[str], headings: Iterable[str], body: Iterable[str]) -> dict[str, int]:
-    """The packed counts of every term of a chunk, from the terms of each column, each as often as it stands there."""
-    counts: dict[str, int] = Counter(body)
+def tally(
+    name: Mapping[str, int], labels: Mapping[str, int], headings: Mapping[str, int], body: Mapping[str, int]
+) -> dict[str, int]:
+    """The packed counts of every term of a chunk, from how often it stands in each column."""
+    counts = dict(body)
     most = _MOST[_BODY]
     if counts and max(counts.values()) > most:
         counts = {term: min(count, most) for term, count in counts.items()}
     for terms, shift, most in zip((name, labels, headings), _SHIFTS, _MOST, strict=False):
-        for term in terms:
-            packed = counts.get(term, 0)
-            if (packed >> shift) & most < most:
-                counts[term] = packed + (1 << shift)
+        for term, count in terms.items():
+            counts[term] = counts.get(term, 0) + (min(count, most) << shift)
     return counts
 
 

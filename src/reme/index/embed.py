@@ -43,6 +43,7 @@ class Embedded:
         done: Chunks that got a vector, of which ``reused`` were known by their text.
         pending: Chunks that still have none, of which ``failed`` were tried.
         problem: The last failure, or empty.
+        answers: Whether the embedder answers; if not, the run ended there.
     """
 
     done: int = 0
@@ -50,6 +51,7 @@ class Embedded:
     pending: int = 0
     failed: int = 0
     problem: str = ""
+    answers: bool = True
 
 
 def embed(
@@ -78,7 +80,7 @@ def embed(
     index.use_model(embedder.name, embedder.dim)
     waiting = index.unembedded()
     done = reused = failed = tried = 0
-    problem = ""
+    problem, answers = "", True
     for start in range(0, len(waiting) if most is None else min(most, len(waiting)), batch):
         if stop():
             break
@@ -97,7 +99,7 @@ def embed(
         problem = trouble or problem
         if not answers:
             break
-    return Embedded(done, reused, len(waiting) - tried + failed, failed, problem)
+    return Embedded(done, reused, len(waiting) - tried + failed, failed, problem, answers)
 
 
 def _given(text: Unembedded, vectors: dict[str, bytes]) -> tuple[ChunkKey, str, bytes | None]:

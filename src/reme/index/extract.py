@@ -3,9 +3,9 @@
 Owns the kinds and the converter's identity. Runs nothing.
 """
 
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import Final
+
+from reme.index.installed import version_of
 
 __all__ = ["ENDINGS", "converter"]
 
@@ -21,9 +21,5 @@ ENDINGS: Final = {
 
 def converter() -> str:
     """Identifies what takes texts out, or empty where the extra is not installed."""
-    if find_spec("kreuzberg") is None:
-        return ""
-    try:
-        return f"kreuzberg {version('kreuzberg')}"
-    except PackageNotFoundError:
-        return ""
+    version = version_of("kreuzberg", "kreuzberg")
+    return version and f"kreuzberg {version}"

@@ -13,6 +13,7 @@ from reme.paths import VaultPath
 __all__ = ["Keeper", "PathProblem", "ProjectorStatus", "report", "reported"]
 
 _REPORTED: Final = 20
+_CURRENT_S: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class ProjectorStatus:
         watching: Whether changes are heard of at once; else they are found by walks.
         watcher_restarts: How often the watcher had to be started again.
         pending: Paths that are known to have changed and are not projected.
+        pending_paths: The first of them.
         walk_pending: Whether everything is to be looked at as soon as possible.
         last_event: When something was last heard of.
         last_scan: When everything was last looked at.
@@ -60,15 +62,28 @@ class ProjectorStatus:
     last_change: datetime | None
     problems: tuple[PathProblem, ...]
     trouble: tuple[str, ...]
+    pending_paths: tuple[VaultPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """The process that keeps the index, and what it last said; None where it has not said anything yet."""
+    """The process that keeps the index.
+
+    Attributes:
+        status: What it last said; None where it has not said anything yet.
+        silent: Seconds since it last said something.
+    """
 
     pid: int
     host: str
     status: ProjectorStatus | None
+    silent: float = 0.0
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what it says holds: it has looked at everything, hears of every change, and has spoken of late."""
+        said = self.status
+        return said is not None and said.watching and not said.walk_pending and self.silent < _CURRENT_S
 
 
 def report(status: ProjectorStatus) -> dict[str, Any]:
@@ -95,6 +110,7 @@ def reported(said: Mapping[str, Any]) -> ProjectorStatus | None:
             walk_pending=bool(said["walk_pending"]),
             problems=problems,
             trouble=tuple(str(what) for what in said["trouble"]),
+            pending_paths=tuple(VaultPath(path) for path in said.get("pending_paths", ())),
             **times,
         )
     except (KeyError, TypeError, ValueError):

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from reme.index.renames import Renames
 from reme.index.rows import (
     ANY,
+    Around,
     Bm25,
     ChunkEntry,
     ChunkKey,
-    ChunkPlace,
     Direction,
     Edge,
     Entry,
@@ -22,10 +22,8 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
-    Matches,
     Neighbour,
     Stamp,
-    Standing,
     Status,
     Step,
     StoredChunk,
@@ -37,7 +35,7 @@ from reme.index.tokens import Tokenizer
 from reme.markdown import Names
 from reme.paths import VaultPath
 from reme.revision import Revision
-from reme.vault import Layer, Layout
+from reme.vault import Layer, Layout, Stat
 
 __all__ = ["Index", "Writer"]
 
@@ -55,6 +53,14 @@ class Writer(Protocol):
 
     def extend(self, path: VaultPath, chunks: Sequence[ChunkEntry]) -> None:
         """Add further chunks of a file that was put in this batch."""
+        ...
+
+    def leave(self) -> int:
+        """Leave the file that was put last unfinished, as its stamp then says; returns how many chunks it has."""
+        ...
+
+    def resume(self, entry: Entry, chunks: int) -> None:
+        """Go on with a file that an earlier batch left unfinished behind so many chunks."""
         ...
 
     def kept_text(self, revision: Revision, made_by: str) -> Taken | None:
@@ -128,8 +134,12 @@ class Index(Protocol):
         """Tags with the number of files that have them, by tag."""
         ...
 
-    def keys(self) -> frozenset[str]:
-        """The keys of properties and fields that any note gives a value, case-folded."""
+    def keys(self, among: Sequence[str] = ()) -> frozenset[str]:
+        """The keys of properties and fields that any note gives a value, case-folded; of these, if any are named."""
+        ...
+
+    def layers(self) -> dict[Layer, int]:
+        """How many files it knows of each layer that has any."""
         ...
 
     def densities(self, folder: str) -> dict[str, int]:
@@ -150,6 +160,10 @@ class Index(Protocol):
 
     def status(self) -> Status:
         """Counts and state."""
+        ...
+
+    def generation(self) -> str:
+        """Names what it holds since it was last empty: another name means that all is to be taken in anew."""
         ...
 
     def position(self) -> int:
@@ -178,6 +192,10 @@ class Index(Protocol):
         Args:
             predicates: Only edges with one of these; all where empty.
         """
+        ...
+
+    def predicates(self) -> frozenset[str]:
+        """The predicates that any edge has."""
         ...
 
     def unresolved(self) -> list[Edge]:
@@ -215,31 +233,42 @@ class Index(Protocol):
         """The distinct terms of a query, in order; empty if it has none."""
         ...
 
-    def statistics(self, terms: Iterable[str]) -> KeywordStatistics:
+    def statistics(self, terms: Sequence[str]) -> KeywordStatistics:
         """How common the terms are."""
         ...
 
-    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> Matches:
-        """The chunks that hold any of some terms, and the best of them among those wanted.
+    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The chunks that answer best to some terms, best first.
 
         Args:
             weights: The terms, each with its inverse document frequency.
             bm25: The constants.
             wanted: Which chunks may be among the best.
-            limit: Most of the best.
+            limit: Most of them.
         """
         ...
 
+    def gathered(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The best chunk of each of the files that hold most of some terms, though none of their chunks may hold all.
+
+        Args:
+            weights: The terms, each with its inverse document frequency.
+            bm25: The constants.
+            wanted: Which chunks may be among them.
+            limit: Most of them.
+        """
+        ...
+
+    def held(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> list[tuple[float, float]]:
+        """Of each chunk, the weights of the terms that it holds, added up; and of those that its file holds."""
+        ...
+
     def relevance(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
-        """BM25 of these chunks; those that hold none of the terms are left out."""
+        """BM25 of these chunks."""
         ...
 
-    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkPlace]:
-        """These chunks and those within so many places of them in the same file, in the order of files and places."""
-        ...
-
-    def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
-        """How the files stand that ``ChunkPlace.note`` names."""
+    def around(self, keys: Sequence[ChunkKey], distance: int) -> Around:
+        """These chunks and those within so many places of them in the same file."""
         ...
 
     def chunks(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:
@@ -299,8 +328,16 @@ class Index(Protocol):
 
     # Changes
 
-    def stamps(self) -> dict[VaultPath, Stamp]:
-        """What it has seen of every file."""
+    def stamps(self, paths: Iterable[VaultPath] | None = None) -> dict[VaultPath, Stamp]:
+        """What it has seen of these files; of every one where none are named."""
+        ...
+
+    def unmet(self, files: Sequence[Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
+        """What has changed since it looked: those of the vault's files that it has not met as they are, and what it
+        has seen of files that are not among them any more.
+
+        A file that could not be read counts as met, too.
+        """
         ...
 
     def writing(self, *, settle: bool) -> AbstractContextManager[Writer]:

@@ -4,7 +4,7 @@ Owns the comparison. Writes nothing and takes no lock.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from reme.index.extract import converter
@@ -19,9 +19,14 @@ _FIRST_PAUSE_S: Final = 0.01
 _LONGEST_PAUSE_S: Final = 0.2
 
 
-def behind(vault: Vault, index: Index) -> frozenset[VaultPath]:
-    """The files whose present state the index has not met, by one walk that reads no file."""
-    return frozenset(_behind(vault, index))
+def behind(index: Index, files: Sequence[Stat]) -> frozenset[VaultPath]:
+    """The files whose present state the index has not met.
+
+    Args:
+        index: The index.
+        files: All that belong to the vault, as a walk has told.
+    """
+    return frozenset(_behind(index, files))
 
 
 def wait(
@@ -29,16 +34,18 @@ def wait(
     index: Index,
     timeout: float,
     *,
+    documents: bool = True,
     meanwhile: Callable[[], object] = lambda: None,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> frozenset[VaultPath]:
-    """Wait until what is on disk at this moment has been projected, documents with their text.
+    """Wait until what is on disk at this moment has been projected.
 
     Args:
         vault: The vault.
         index: Its index.
         timeout: Seconds to wait at most.
+        documents: Whether to wait for the text of documents, too.
         meanwhile: Called before each look: brings the index on, where no other process does.
         monotonic: Seconds that never go back.
         sleep: Waits so many seconds.
@@ -47,14 +54,13 @@ def wait(
         The files that are still to be projected when the time is up; empty if all is done.
     """
     deadline = monotonic() + timeout
-    left = _behind(vault, index)
+    left = _behind(index, vault.scan().files)
     pause, position = _FIRST_PAUSE_S, -1
-    while waiting := left.keys() or _unread(index):
+    while waiting := left.keys() or (_unread(index) if documents else set[VaultPath]()):
         meanwhile()
         if (now := index.position()) != position:
             position, pause = now, _FIRST_PAUSE_S
-            stamps = index.stamps()
-            left = {path: stat for path, stat in left.items() if not _has_met(stamps.get(path), stat)}
+            left = _left(index, left)
             continue
         if (rest := deadline - monotonic()) <= 0:
             return frozenset(waiting)
@@ -69,13 +75,15 @@ def _unread(index: Index) -> set[VaultPath]:
     return {document.path for document in index.waiting_documents(made_by)} if made_by else set()
 
 
-def _behind(vault: Vault, index: Index) -> dict[VaultPath, Stat | None]:
-    stamps = index.stamps()
-    left: dict[VaultPath, Stat | None] = {}
-    for stat in vault.scan().files:
-        if not _has_met(stamps.pop(stat.path, None), stat):
-            left[stat.path] = stat
-    return left | dict.fromkeys(stamps)
+def _behind(index: Index, files: Sequence[Stat]) -> dict[VaultPath, Stat | None]:
+    changed, gone = index.unmet(files)
+    return _left(index, {stat.path: stat for stat in changed} | dict.fromkeys(gone))
+
+
+def _left(index: Index, states: Mapping[VaultPath, Stat | None]) -> dict[VaultPath, Stat | None]:
+    """Those of these states of files that the index has not met yet."""
+    stamps = index.stamps(states) if states else {}
+    return {path: stat for path, stat in states.items() if not _has_met(stamps.get(path), stat)}
 
 
 def _has_met(stamp: Stamp | None, stat: Stat | None) -> bool:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, cast
 
 from reme.index.counts import tally
@@ -19,8 +19,8 @@ from reme.index.extract import ENDINGS, converter
 from reme.index.large import transcoded, windows
 from reme.index.pieces import Piece, Size, iso_date, markup_title, pieces_of
 from reme.index.rows import ChunkEntry, Entry, Format, Found, IndexSettings, LinkEntry, Stamp, Taken
-from reme.index.tokens import Tokenizer, Tokens
-from reme.markdown import ChunkSettings, Note, chunk, parse
+from reme.index.tokens import Tokenizer
+from reme.markdown import ChunkSettings, Note, chunk, field_value, number_text, parse
 from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix
 from reme.vault import TEXT_SUFFIXES, Layout
 
@@ -36,9 +36,11 @@ _MONTHS: Final = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _PATH_DATE: Final = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})(?![0-9A-Za-z])")
-_WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\\?\|([^\[\]\n]*))?\]\]")
+_WIKI_LINK: Final = re.compile(r"\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\\?\|([^\[\]\n]*))?\]\]")
 _KEPT_ELSEWHERE: Final = frozenset({"aliases", "alias", "tags", "tag", "description"})
 _NAMING: Final = frozenset({"name", "title", "description", "aliases", "alias", "tags", "tag"})
+
+_as_json = json.JSONEncoder(ensure_ascii=False, skipkeys=True, default=str).encode
 
 Batches = Iterator[tuple[ChunkEntry, ...]]
 Projected = tuple[Entry, Batches]
@@ -60,6 +62,7 @@ class Projector:
         self._chunking = ChunkSettings(settings.chunk_target, settings.chunk_max)
         self._size = Size(settings.chunk_target, settings.chunk_max)
         self._tokenizer = tokenizer
+        self._named = "", tokenizer.document("")
         self._day = re.compile(rf"{re.escape(layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}\.md")
 
     @property
@@ -236,17 +239,18 @@ class Projector:
             at = note.body.start
             line = note.source.count(b"\n", 0, at) + 1
             pieces = [(at, at, line, line, (), hashlib.blake2b(b"", digest_size=16).hexdigest())]
-        title = self._tokenizer.document(named, keep_stopwords=True)
         for start, end, line, end_line, trail, digest in pieces:
             text = note.source[start:end].decode("utf-8", "replace")
-            shown = _WIKI_LINK.sub(_link_words, text) if "[[" in text else text
-            columns = labels, "\n".join(trail), lead + shown
-            words, found = _words(named, *columns), partial(self._found, title, *columns)
+            columns = labels, "\n".join(trail), lead + _shown(text)
+            words, found = _words(named, *columns), partial(self._found, named, *columns)
             yield ChunkEntry(start, end, line, end_line, trail, digest, text, words, found)
             lead, labels = "", dated
 
-    def _found(self, name: Tokens, labels: str, headings: str, body: str) -> Found:
+    def _found(self, named: str, labels: str, headings: str, body: str) -> Found:
         """What a chunk is found by, from each column."""
+        if named != self._named[0]:  # the chunks of a file come one after the other
+            self._named = named, self._tokenizer.document(named, keep_stopwords=True)
+        name = self._named[1]
         label, trail, said = map(self._tokenizer.document, (labels, headings, body))
         length = name.length + label.length + trail.length + said.length
         return Found(length, tally(name.found, label.found, trail.found, said.found))
@@ -284,7 +288,6 @@ class Projector:
         """The chunks of pieces; a turn is told apart from the same one after another turn, ``before`` at first."""
         date = _path_date(path)
         named = f"{title} {stem(path)}"
-        tokens = {name: self._tokenizer.document(name, keep_stopwords=True) for name in ("", named)}
         for piece in pieces:
             raw = source[piece.start : piece.end]
             text = raw.decode("utf-8")
@@ -301,7 +304,7 @@ class Projector:
                 hash=_hash((*piece.trail, context) if context else piece.trail, raw),
                 text=text,
                 words=_words(name, *columns),
-                found=partial(self._found, tokens[name], *columns),
+                found=partial(self._found, name, *columns),
                 speaker=piece.speaker,
                 date=piece.date,
             )
@@ -336,10 +339,20 @@ def _words(*columns: str) -> bytes:
     return hashlib.blake2b("\0".join(columns).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _link_words(match: "re.Match[str]") -> str:
-    if match[2]:
-        return match[2]
-    name = match[1].rpartition("/")[2]
+def _shown(text: str) -> str:
+    """A text with its links as a reader sees them."""
+    if "[[" not in text:
+        return text
+    parts = _WIKI_LINK.split(text)
+    if "![[" in text:
+        parts[:-1:3] = [before.removesuffix("!") for before in parts[:-1:3]]
+    parts[1::3] = [alias or _shown_name(target) for target, alias in zip(parts[1::3], parts[2::3], strict=True)]
+    del parts[2::3]
+    return "".join(parts)
+
+
+def _shown_name(target: str) -> str:
+    name = target.rpartition("/")[2]
     return "" if name.endswith(".jsonl") else name.removesuffix(".md")  # a dialogue's name is an id
 
 
@@ -377,7 +390,7 @@ def _flat(value: object, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, bool):
         yield key, "true" if value else "false"
     elif value is not None:
-        yield key, str(value)
+        yield key, number_text(str(value)) if isinstance(value, float) else str(value)
 
 
 def _limited(values: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -391,7 +404,8 @@ def _fields(note: Note) -> tuple[tuple[str, str], ...]:
     if not note.frontmatter and not note.fields:
         return ()
     properties = {key: value for key, value in note.properties.items() if key not in _KEPT_ELSEWHERE}
-    found = [*_limited(_flat(properties)), *((f.key, f.value[:_LONGEST_VALUE]) for f in note.fields)]
+    written = (_flat(field_value(field.value[:_LONGEST_VALUE]), field.key) for field in note.fields)
+    found = chain(_limited(_flat(properties)), *written)
     return tuple(sorted({(fold(key.strip()), fold(value.strip())) for key, value in found}))
 
 
@@ -399,14 +413,14 @@ def _other_texts(properties: dict[str, Any]) -> str:
     rest = {key: value for key, value in properties.items() if key not in _NAMING}
     if not rest:
         return ""
-    return _WIKI_LINK.sub(_link_words, "\n".join(value for _, value in _limited(_flat(rest))))
+    return _shown("\n".join(value for _, value in _limited(_flat(rest))))
 
 
 def _json(properties: dict[str, Any]) -> tuple[str, list[tuple[str, str, int]]]:
     if not properties:
         return "{}", []
     try:
-        return json.dumps(properties, ensure_ascii=False, skipkeys=True, default=str), []
+        return _as_json(properties), []
     except (ValueError, RecursionError) as error:
         return "{}", [("frontmatter.values", f"the properties cannot be kept: {error}", 1)]
 

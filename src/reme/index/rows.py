@@ -16,10 +16,10 @@ from reme.vault import Layer
 __all__ = [
     "ANY",
     "UNSEARCHED",
+    "Around",
     "Bm25",
     "ChunkEntry",
     "ChunkKey",
-    "ChunkPlace",
     "Direction",
     "Edge",
     "Entry",
@@ -33,7 +33,6 @@ __all__ = [
     "IndexedNote",
     "KeywordStatistics",
     "LinkEntry",
-    "Matches",
     "Neighbour",
     "Stamp",
     "Standing",
@@ -41,6 +40,7 @@ __all__ = [
     "Step",
     "StoredChunk",
     "Taken",
+    "Turn",
     "Unembedded",
     "WaitingDocument",
 ]
@@ -49,7 +49,7 @@ Format = Literal["note", "text", "dialogue", "document", "binary", "unreadable"]
 Direction = Literal["out", "in"]
 
 ChunkKey = int
-"""Names a chunk in one state of one index; not to be kept."""
+"""Names a chunk in one state of one index; not to be kept. The chunk behind it in its file, if any, is one more."""
 
 
 UNSEARCHED: Final = frozenset({"undecodable", "document"})
@@ -91,6 +91,11 @@ class Stamp(NamedTuple):
     inode: int
     revision: Revision
     ctime_ns: int
+
+    @property
+    def unfinished(self) -> "Stamp":
+        """The same as no file ever has it: for one that is taken in by several batches, until the last of them."""
+        return self._replace(inode=-1, revision=Revision(""))
 
 
 # What goes in
@@ -333,29 +338,9 @@ class Bm25:
     column_weights: tuple[float, float, float, float]
 
 
-class Matches(NamedTuple):
-    """The chunks that hold any of some terms.
+class Turn(NamedTuple):
+    """Whose words a chunk has, and on which day (ISO) they were said."""
 
-    Attributes:
-        best: The best of those wanted, best first.
-        scores: BM25 of every one, wanted or not.
-    """
-
-    best: list[ChunkKey]
-    scores: dict[ChunkKey, float]
-
-
-class ChunkPlace(NamedTuple):
-    """Where a chunk stands, and whose words it has.
-
-    Attributes:
-        note: Names its file in this state of the index.
-        position: Its place in the file, from 0.
-    """
-
-    key: ChunkKey
-    note: int
-    position: int
     speaker: str | None
     date: str | None
 
@@ -368,6 +353,7 @@ class Standing(NamedTuple):
 
     path: VaultPath
     layer: Layer
+    format: Format
     name: str
     description: str
     date: str | None
@@ -375,6 +361,20 @@ class Standing(NamedTuple):
     chunks: int
     origin: object
     inlinks: int
+
+
+class Around(NamedTuple):
+    """What stands around some chunks.
+
+    Attributes:
+        keys: These chunks and others, file by file, in the order of places.
+        files: The files, each with the number of ``keys`` that are of it.
+        turns: Of the chunks that say whose they are.
+    """
+
+    keys: list[ChunkKey]
+    files: list[tuple[Standing, int]]
+    turns: dict[ChunkKey, Turn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +438,7 @@ class Status:
         schema: Version of the tables.
         tokenizer: What the tokens depend on.
         bytes: Size of the store.
-        rebuilt: Why the store had to be built anew since it was opened, or empty.
+        rebuilt: Why the store had to be built anew, until that is asked for; or empty.
     """
 
     position: int

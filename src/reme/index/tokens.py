@@ -4,18 +4,25 @@ Owns normalisation, splitting, stop-words and stems, for documents and queries a
 """
 
 import re
+import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import filterfalse
+from operator import add
 from typing import Any, Final, NamedTuple, cast
+
+from reme.index.installed import version_of
 
 __all__ = ["Tokenizer", "Tokens"]
 
-_VERSION: Final = "3"
+_VERSION: Final = "4"
 _LONGEST_TOKEN: Final = 64
 _LONGEST_QUERY: Final = 8_192
 _MEMO_SIZE: Final = 200_000
 _AROUND_WORDS: Final = ".,;:!?()[]\"'*"
+_NONE: Final = ""
+_MANY: Final = " "
 
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -26,6 +33,7 @@ _UNSPACED: Final = re.compile(f"([{_HAN}]+)|([{_KANA}]+|[{_SYLLABIC}]+)")
 _ASCII_WORD: Final = re.compile(r"\w+(?:[-./']\w+)*(?:\+\+|#(?!\w))?", re.ASCII)
 _WORD: Final = re.compile(rf"[\w{_MARKS}]+(?:[-./'’][\w{_MARKS}]+)*(?:\+\+|#(?!\w))?")
 _JOINT: Final = re.compile(r"[-_./]+")
+_JOINED: Final = re.compile(r"(?:[a-z]+|[0-9]+)(?:[-./](?:[a-z]+|[0-9]+))+")
 _CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 
 _ENGLISH_STOP: Final = frozenset(
@@ -47,28 +55,54 @@ _CHINESE_STOP: Final = frozenset(
 
 
 class Tokens(NamedTuple):
-    """A document's tokens, each as often as it stands there, and its length in words, by which that is normalised."""
+    """A document's tokens, how often each stands there, and its length in words, by which that is normalised."""
 
-    found: list[str]
+    found: dict[str, int]
     length: int
 
 
-class _Memo(dict[str, tuple[str, ...]]):
-    """What stands between white space → its tokens, computed once; words recur. Emptied when it is too large."""
+class _Memo(dict[str, str]):
+    """What stands between white space → the token that it is, or ``_NONE``, or ``_MANY``, of which ``tokens`` tells.
 
-    def __init__(self, compute: Callable[[str], tuple[str, ...]]) -> None:
+    Computed once, since words recur, but for what is very long. Emptied when it is too large.
+    """
+
+    def __init__(
+        self, stem: Callable[[str], str], compute: Callable[[str], tuple[str, ...]], stop: frozenset[str]
+    ) -> None:
         super().__init__()
+        self._stem = stem
         self._compute = compute
+        self._stop = stop
+        self._many: dict[str, tuple[str, ...]] = {}
 
-    def __missing__(self, piece: str) -> tuple[str, ...]:
+    def __missing__(self, piece: str) -> str:
+        if len(piece) > _LONGEST_TOKEN:
+            return _MANY
+        if len(self) >= _MEMO_SIZE:
+            self.clear()
+            self._many.clear()
         bare = piece.strip(_AROUND_WORDS)
-        known = bare != piece and bare.isascii() and bare.isalpha()
-        tokens = self[bare] if known else self._compute(piece)
-        if len(piece) <= _LONGEST_TOKEN:
-            if len(self) >= _MEMO_SIZE:
-                self.clear()
-            self[piece] = tokens
-        return tokens
+        if bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.islower() or bare.isupper()):
+            word = bare.lower()
+            if (token := self.get(word)) is None:
+                token = _NONE if word in self._stop else sys.intern(self._stem(word))
+        else:
+            tokens = self._parts(bare) if _JOINED.fullmatch(bare) else self._compute(piece)
+            token = _NONE if not tokens else sys.intern(tokens[0]) if len(tokens) == 1 else _MANY
+            if token is _MANY:
+                self._many[piece] = tuple(map(sys.intern, tokens))
+        self[piece] = token
+        return token
+
+    def _parts(self, joined: str) -> tuple[str, ...]:
+        """The tokens of what is plainly several words, most of which have been met."""
+        parts = [self[part] for part in _JOINT.split(joined) if len(part) > 1 or part.isdigit()]
+        return tuple(dict.fromkeys((joined, *filter(None, parts))))
+
+    def tokens(self, piece: str) -> tuple[str, ...]:
+        """The tokens of what is ``_MANY``."""
+        return self._many.get(piece) or self._compute(piece)
 
 
 class Tokenizer:
@@ -82,17 +116,16 @@ class Tokenizer:
     def __init__(self) -> None:
         import Stemmer
 
-        self._stem: Callable[[str], str] = cast("Any", Stemmer).Stemmer("english").stemWord
-        self._pieces = _Memo(lambda piece: self._spaced(piece, _ENGLISH_STOP))
-        self._all_pieces = _Memo(lambda piece: self._spaced(piece, frozenset()))
+        self._stem: Callable[[str], str] = cast("Any", Stemmer).Stemmer("english", 0).stemWord  # remembered here
+        nothing: frozenset[str] = frozenset()
+        self._pieces = _Memo(self._stem, lambda piece: self._spaced(piece, _ENGLISH_STOP), _ENGLISH_STOP)
+        self._all_pieces = _Memo(self._stem, lambda piece: self._spaced(piece, nothing), nothing)
         self._cut: Callable[[str], list[str]] | None = None
 
     @staticmethod
     def fingerprint() -> str:
         """Identifies what the tokens of a text depend on; an index made under another one is rebuilt."""
-        from importlib.metadata import version
-
-        return f"{_VERSION} rjieba {version('rjieba')} snowball {version('PyStemmer')}"
+        return f"{_VERSION} rjieba {version_of('rjieba', 'rjieba')} snowball {version_of('PyStemmer', 'Stemmer')}"
 
     def document(self, text: str, *, keep_stopwords: bool = False) -> Tokens:
         """The tokens of a text that shall be found.
@@ -101,20 +134,28 @@ class Tokenizer:
             text: The text.
             keep_stopwords: For names: a note may be called *The Who*.
         """
+        if not text:
+            return Tokens({}, 0)
         memo = self._all_pieces if keep_stopwords else self._pieces
-        if text.isascii():
-            groups = list(map(memo.__getitem__, text.split()))
-            return Tokens(list(chain.from_iterable(groups)), len(groups) - groups.count(()))
-        found: list[str] = []
-        length = 0
-        for piece in unicodedata.normalize("NFKC", text).split():
-            if piece.isascii() or not _WIDE.search(piece):
-                if tokens := memo[piece]:
-                    found += tokens
-                    length += 1
-            else:
-                length += self._mixed(piece, found, keep_stopwords)
-        return Tokens(found, length)
+        mixed: list[str] = []
+        if not text.isascii():
+            text = unicodedata.normalize("NFKC", text)
+        pieces = text.split()
+        if not text.isascii() and _WIDE.search(text):
+            mixed = [piece for piece in pieces if not piece.isascii() and _WIDE.search(piece)]
+            pieces = [piece for piece in pieces if piece.isascii() or not _WIDE.search(piece)]
+        tokens = list(map(memo.__getitem__, pieces))
+        length = len(pieces)
+        if _MANY in tokens:
+            for piece in [piece for piece, token in zip(pieces, tokens, strict=True) if token is _MANY]:
+                several = memo.tokens(piece)
+                tokens += several
+                length -= not several
+        for piece in mixed:
+            length += self._mixed(piece, tokens, keep_stopwords)
+        found = Counter(tokens)
+        found.pop(_MANY, 0)
+        return Tokens(found, length - found.pop(_NONE, 0))
 
     def _mixed(self, piece: str, found: list[str], keep_stopwords: bool) -> int:
         """Append the tokens of text without white space in which scripts meet; returns how many words it is."""
@@ -159,7 +200,7 @@ class Tokenizer:
         return tuple(found)
 
     def _han(self, run: str, keep_stopwords: bool) -> list[str]:
-        singles = [char for char in run if keep_stopwords or char not in _CHINESE_STOP]
+        singles = list(run) if keep_stopwords else list(filterfalse(_CHINESE_STOP.__contains__, run))
         return singles + self._han_words(run, keep_stopwords) if len(run) > 1 else singles
 
     def _han_words(self, run: str, keep_stopwords: bool) -> list[str]:
@@ -172,8 +213,8 @@ class Tokenizer:
 
                 self._cut = lambda text: rjieba.cut_for_search(text, False)
             found = [word for word in self._cut(run) if len(word) > 1]
-            found += [run[i : i + 2] for i in range(len(run) - 1)]
-        return found if keep_stopwords else [word for word in found if word not in _CHINESE_STOP]
+            found += _pairs(run)
+        return found if keep_stopwords else list(filterfalse(_CHINESE_STOP.__contains__, found))
 
     def _spaced(self, text: str, stop: frozenset[str]) -> tuple[str, ...]:
         """The tokens of a text without wide scripts."""
@@ -198,9 +239,9 @@ class Tokenizer:
             return (lowered, *(self._expand(bare, stop) if len(bare) > 1 else ()))
         if "'" in lowered:
             word, lowered = (text.removesuffix("'s").removesuffix("'S").replace("'", "") for text in (word, lowered))
-        pieces = [piece for part in _JOINT.split(word) for piece in _split_case(part)]
+        pieces = [piece for part in _JOINT.split(word) for piece in _with_parts(part)]
         if len(pieces) < 2:
-            return (self._stem(lowered[:_LONGEST_TOKEN]),) if lowered not in stop else ()
+            return (self._stem(lowered[:_LONGEST_TOKEN]),) if lowered and lowered not in stop else ()
         whole = lowered[:_LONGEST_TOKEN] if _JOINT.search(lowered) else self._stem(lowered[:_LONGEST_TOKEN])
         parts = (_plain(piece)[:_LONGEST_TOKEN] for piece in pieces)
         stems = [self._stem(part) for part in parts if part not in stop and (len(part) > 1 or not part.isalpha())]
@@ -214,6 +255,12 @@ def _runs(text: str) -> Iterator[tuple[str, bool, int, int]]:
             yield match[0], match[1] is not None, *match.span()
 
 
+def _with_parts(part: str) -> list[str]:
+    """What stands between joints, and its own parts where it has inner case."""
+    cut = _split_case(part)
+    return [part, *cut] if len(cut) > 1 else cut
+
+
 def _split_case(part: str) -> list[str]:
     if not part.isascii() or part.isdigit() or (part[1:].isalpha() and (part[1:].islower() or part.isupper())):
         return [part] if part else []
@@ -221,7 +268,7 @@ def _split_case(part: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    return list(map(add, run, run[1:])) or [run]
 
 
 def _plain(word: str) -> str:

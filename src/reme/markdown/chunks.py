@@ -178,8 +178,8 @@ def _sections(note: Note, settings: ChunkSettings) -> _Section:
 
 
 def _section(level: int, headings: tuple[str, ...], settings: ChunkSettings) -> _Section:
-    trail = _shortened(headings, settings)
-    return _Section(level, headings, trail, settings.limit - sum(map(settings.count, trail)))
+    trail, tokens = _shortened(headings, settings)
+    return _Section(level, headings, trail, settings.limit - tokens)
 
 
 def _heading_units(note: Note, span: Span, section: _Section, settings: ChunkSettings) -> Iterable[_Unit]:
@@ -231,19 +231,21 @@ def _lead(source: bytes, block: Block, settings: ChunkSettings) -> Span | None:
     )
 
 
-def _shortened(trail: tuple[str, ...], settings: ChunkSettings) -> tuple[str, ...]:
-    """The trail within a quarter of the limit: the innermost headings, the last one cut if need be."""
+def _shortened(trail: tuple[str, ...], settings: ChunkSettings) -> tuple[tuple[str, ...], int]:
+    """The trail within a quarter of the limit, and its tokens: the innermost headings, the last one cut if need be."""
     room = settings.limit // 4
     kept: list[str] = []
+    tokens = 0
     for heading in reversed(trail):
         cost = settings.count(heading)
-        if cost > room:
+        if cost > room - tokens:
             if not kept:
                 kept.append(next(iter(cut(heading, "heading", room, settings.count)), "").strip())
+                tokens = settings.count(kept[0])
             break
         kept.append(heading)
-        room -= cost
-    return tuple(reversed([heading for heading in kept if heading]))
+        tokens += cost
+    return tuple(reversed([heading for heading in kept if heading])), tokens
 
 
 def _packed_section(section: _Section, source: bytes, settings: ChunkSettings) -> list[_Unit]:

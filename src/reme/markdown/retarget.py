@@ -20,6 +20,9 @@ __all__ = ["is_wikilink", "link_text", "retarget"]
 _URL_SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/!$'*+,;=@~-._")
 _ENCODED_LETTER: Final = re.compile(rb"%[89A-Fa-f][0-9A-Fa-f]")
 _BREAKS_PLAIN: Final = re.compile(r":(?:\s|\Z)|\s#|\t")
+_PLAIN_TARGET: Final = re.compile(r"[\w./,'-](?:[\w ./,'-]*[\w./,'-])?")
+_OTHER_BRACKETS: Final = (b"](", b"]:", b"<")
+"""Where these stand, what is a link may depend on the text in its brackets."""
 
 
 def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
@@ -48,6 +51,8 @@ def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
     ]
     edits += _frontmatter_edits(note, [pair for pair in changed if pair[0].origin == "frontmatter"])
     result = splice(note.source, edits)
+    if _is_read_alike(note, changed):
+        return result
     wanted = [_identity(link, link.target if target is None else target) for link, target in asked]
     if [_identity(link, link.target) for link in parse(result).links] != wanted:
         targets = sorted({target for _, target in changed})
@@ -75,6 +80,17 @@ def link_text(note: Note, link: Link, target: str) -> str:
     return "".join(
         char if char in _URL_SAFE or (ord(char) > 127 and char.isprintable() and not encode_letters) else quote(char)
         for char in target
+    )
+
+
+def _is_read_alike(note: Note, changed: list[tuple[Link, str]]) -> bool:
+    """Whether no other targets of such links can change how the note is read, so that it need not be read again."""
+    return not any(bracket in note.source for bracket in _OTHER_BRACKETS) and all(
+        link.kind == "wiki"
+        and link.origin == "body"
+        and _PLAIN_TARGET.fullmatch(link.target)
+        and _PLAIN_TARGET.fullmatch(target)
+        for link, target in changed
     )
 
 

@@ -49,10 +49,11 @@ _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0
 _SPECIAL: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _PLAIN_LINE: Final = re.compile(
     r"([^\W\d_][\w-]{0,99}):"
-    r"(?: ++(?=[^\W_])((?:[\w./,;()+@'\"!?=&%$*<>~^-]++| ++(?=[\w./,;()+@'\"!?=&%$*<>~^:-])|:(?=[\w/]))++)"
+    r"(?: ++(?=[^\W_])((?:[\w ./,;()+@'\"!?=&%$*<>~^-]++|:(?=[\w/]))++)"
     r"| ++\[( *+[^\W_][\w./-]*+(?: ++[\w./-]++)*+(?: *+, *+[^\W_][\w./-]*+(?: ++[\w./-]++)*+)*+) *+\])?+"
     r" *+(?:\r?\n|\Z)"
 )
+_ALIAS: Final = re.compile(r"\s*:\s+(\*[^\s,\[\]{}]+)")
 _CORE_TAGS: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
 
 
@@ -173,7 +174,7 @@ def _plain_mapping(text: str) -> dict[str, Any] | None:
         if key in data or key in _WORDS:
             return None
         if value is not None:
-            data[key] = scalar_value(value)
+            data[key] = scalar_value(value.rstrip(" "))
         elif items is not None:
             data[key] = [scalar_value(item.strip(" ")) for item in items.split(",")]
         else:
@@ -225,19 +226,25 @@ def _complaint(error: yaml.YAMLError) -> Complaint:
 
 
 def _entries(root: MappingNode, text: str) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(
-            key=_written_key(key, text),
-            start=key.start_mark.index,
-            key_end=key.end_mark.index,
-            value_start=value.start_mark.index,
-            value_end=value.end_mark.index,
-            indent=key.start_mark.column,
-            style=_style(value),
-            value_indent=value.start_mark.column,
-            flow=bool(root.flow_style),
-        )
-        for key, value in cast("list[tuple[Node, Node]]", root.value)
+    flow = bool(root.flow_style)
+    return tuple(_entry(key, value, text, flow) for key, value in cast("list[tuple[Node, Node]]", root.value))
+
+
+def _entry(key: Node, value: Node, text: str, flow: bool) -> Entry:
+    start, end, style, column = value.start_mark.index, value.end_mark.index, _style(value), value.start_mark.column
+    if start < key.end_mark.index and (alias := _ALIAS.match(text, key.end_mark.index)):
+        (start, end), style = alias.span(1), ""  # the node that it repeats stands further up
+        column = start - text.rfind("\n", 0, start) - 1
+    return Entry(
+        key=_written_key(key, text),
+        start=key.start_mark.index,
+        key_end=key.end_mark.index,
+        value_start=start,
+        value_end=end,
+        indent=key.start_mark.column,
+        style=style,
+        value_indent=column,
+        flow=flow,
     )
 
 

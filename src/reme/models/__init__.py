@@ -4,22 +4,6 @@ Owns which there are and how each is run. Must not know the index, notes, decisi
 or texts go out.
 """
 
-from reme.models.chat import CHAT_MODELS, ChatModel, Reply, open_chat
-from reme.models.choose import EMBEDDERS, is_installed, open_embedder
-from reme.models.embedder import Calibration, Embedder, Vectors
-from reme.models.settings import ChatSettings, EndpointSettings
+from reme.surface import offer
 
-__all__ = [
-    "CHAT_MODELS",
-    "EMBEDDERS",
-    "Calibration",
-    "ChatModel",
-    "ChatSettings",
-    "Embedder",
-    "EndpointSettings",
-    "Reply",
-    "Vectors",
-    "is_installed",
-    "open_chat",
-    "open_embedder",
-]
+offer(__name__)

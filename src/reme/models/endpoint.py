@@ -7,16 +7,23 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
 
-from reme.errors import Unavailable
+from reme.errors import InvalidInput, Unavailable
 from reme.models.asking import Asker, Unanswered, host_of
 from reme.models.embedder import Vectors, sendable
 from reme.models.extras import load
 from reme.models.settings import EndpointSettings
 
 __all__ = ["Endpoint"]
+
+_ABOUT_THE_TEXTS: Final = frozenset((400, 413, 422))
+_PROBE: Final = "."
+
+
+class _Unusable(Unavailable):
+    """There are no vectors of some texts, which may be because of these."""
 
 
 class Endpoint:
@@ -46,69 +53,83 @@ class Endpoint:
         self._dim = settings.dim
         self._finding_dim = threading.Lock()
         headers = {"Authorization": f"Bearer {settings.key}"} if settings.key else {}
-        self._asker = Asker(
-            settings.url,
-            headers,
-            timeout=settings.timeout,
-            tries=settings.tries,
-            proxy=settings.proxy,
-            sleep=sleep,
-            chance=chance,
-        )
+
+        def asker(timeout: float, tries: int) -> Asker:
+            return Asker(
+                settings.url, headers, timeout=timeout, tries=tries, proxy=settings.proxy, sleep=sleep, chance=chance
+            )
+
+        self._asker = asker(settings.timeout, settings.tries)
+        self._asker_of_questions = asker(min(settings.timeout, settings.query_timeout), 1)
         self.calibration = settings.calibration
         prefixes = f"|{settings.query_prefix}|{settings.passage_prefix}"
         self.name = f"openai-{self._host}-{model}{prefixes if prefixes != '||' else ''}"
 
     @property
     def dim(self) -> int:
-        """Length of a vector; asked of the endpoint if it was not set.
+        """Length of a vector; asked of the endpoint if it was not set and there has been no vector yet.
 
         Raises:
             Unavailable: If the endpoint does not answer.
         """
         with self._finding_dim:
             if self._dim is None:
-                self._dim = len(self._request(["."])[0])
+                self._dim = int(self._vectors(self._asker, [_PROBE]).shape[1])
             return self._dim
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
-        """The vectors of texts."""
+        """The vectors of texts.
+
+        Raises:
+            InvalidInput: If the endpoint embeds other texts, but not these together.
+            Unavailable: If it does not answer, or embeds nothing.
+        """
         np = load("numpy")
-        found = np.zeros((len(texts), self.dim), np.float32)
-        prefix = self._settings.query_prefix if query else self._settings.passage_prefix
-        row = 0
-        for some in self._batches(texts):
-            vectors = self._request([prefix + text for text in some])
-            if any(len(vector) != self.dim for vector in vectors):
-                raise self._wrong(f"a vector has another length than {self.dim}")
-            found[row : row + len(some)] = vectors
-            row += len(some)
+        settings = self._settings
+        asker = self._asker_of_questions if query else self._asker
+        prefix = settings.query_prefix if query else settings.passage_prefix
+        sent = [prefix + sendable(text, settings.longest) for text in texts]
+        found = [
+            self._embedded(asker, sent[start : start + settings.batch]) for start in range(0, len(sent), settings.batch)
+        ]
+        return np.concatenate(found) if found else np.zeros((0, self.dim), np.float32)
+
+    def _embedded(self, asker: Asker, texts: list[str]) -> Vectors:
+        try:
+            found = self._vectors(asker, texts)
+        except _Unusable as failure:
+            self._vectors(asker, [_PROBE])  # if even this fails, it is not the texts
+            raise InvalidInput(failure.message) from failure
+        with self._finding_dim:
+            self._dim = self._dim or found.shape[1]
+        return found
+
+    def _vectors(self, asker: Asker, texts: list[str]) -> Vectors:
+        np = load("numpy")
+        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if self._settings.dim is not None:
+            body["dimensions"] = self._settings.dim
+        rows = self._rows(self._ask(asker, json.dumps(body).encode()), len(texts))
+        dim = self._dim or len(rows[0])
+        if any(len(row) != dim for row in rows):
+            raise self._wrong(f"a vector has another length than {dim}")
+        found = np.array(rows, np.float32)
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise self._wrong("a vector has no length")
         return found / lengths
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        settings = self._settings
-        for start in range(0, len(texts), settings.batch):
-            yield [sendable(text, settings.longest) for text in texts[start : start + settings.batch]]
-
-    def _request(self, texts: list[str]) -> list[list[float]]:
-        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
-        if self._settings.dim is not None:
-            body["dimensions"] = self._settings.dim
-        return self._vectors(self._ask(json.dumps(body).encode()), len(texts))
-
-    def _ask(self, body: bytes) -> bytes:
+    def _ask(self, asker: Asker, body: bytes) -> bytes:
         try:
-            return self._asker.post("/embeddings", body)
+            return asker.post("/embeddings", body)
         except Unanswered as failure:
-            raise Unavailable(
+            kind = _Unusable if failure.status in _ABOUT_THE_TEXTS else Unavailable
+            raise kind(
                 f"the embedding endpoint {self._host} does not serve {self._model}: {failure.problem}",
                 hint="Check that it runs, its address, the model's name and the key.",
             ) from failure
 
-    def _vectors(self, answer: bytes, count: int) -> list[list[float]]:
+    def _rows(self, answer: bytes, count: int) -> list[list[float]]:
         try:
             items = cast("list[dict[str, Any]]", json.loads(answer)["data"])
             ordered = sorted(items, key=lambda item: int(item.get("index", 0)))
@@ -119,8 +140,8 @@ class Endpoint:
             raise self._wrong(f"{len(found)} vectors for {count} texts")
         return found
 
-    def _wrong(self, what: str) -> Unavailable:
-        return Unavailable(
+    def _wrong(self, what: str) -> _Unusable:
+        return _Unusable(
             f"the embedding endpoint {self._host} gives an unusable answer: {what}",
             hint="Check the address and that the model is one for embeddings.",
         )

@@ -26,6 +26,7 @@ class EndpointSettings:
         batch: Most texts in a request.
         longest: Characters of a text that are sent.
         timeout: Seconds to wait for an answer.
+        query_timeout: The same for a question, which is asked once: somebody waits, and words alone can answer.
         tries: How often a request is tried, with growing pauses, while the endpoint is down or busy.
         proxy: Address of a proxy; empty for none.
         calibration: Where the model's cosines lie.
@@ -39,6 +40,7 @@ class EndpointSettings:
     batch: int = 64
     longest: int = 8_000
     timeout: float = 60.0
+    query_timeout: float = 10.0
     tries: int = 3
     proxy: str = ""
     calibration: Calibration = _USUAL

@@ -80,12 +80,14 @@ class Statement:
         kind: What sort of thing it is.
         about: The absolute date that its relative words mean: ``2026-05-14``, ``2026-05`` or ``2026``; empty where
             there are none.
+        step: Its place among the steps of a procedure, from 1; 0 where it is none.
     """
 
     text: str
     line: int
     kind: StatementKind
     about: str = ""
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ class SourceLine:
         day: When it was said.
         about: As in ``Statement``.
         known: Whether an earlier run has already brought it into the digest.
+        listed: Whether it is an item of a list, or stands in one.
+        step: The number of the item, where the list is an ordered one; else 0.
     """
 
     number: int
@@ -137,6 +141,8 @@ class SourceLine:
     day: date
     about: str = ""
     known: bool = False
+    listed: bool = False
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)

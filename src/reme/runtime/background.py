@@ -15,18 +15,23 @@ from reme.index import Index, embed, take_texts
 from reme.models import Embedder
 from reme.runtime.lease import LeaseLost
 from reme.vault import Vault
+from reme.wording import counted
 
 __all__ = ["Background", "Work", "each", "embedding", "reading"]
 
 Work = Callable[[Index, Callable[[], bool]], bool]
 """Does some of the work through the index that it is given, ends soon when asking the second argument gives True, and
-returns whether there is more."""
+returns whether there is more. What it raises is told, and the work tried again, ever later."""
 
 _FIRST_RETRY_S: Final = 0.25
 _LAST_RETRY_S: Final = 60.0
 _JOIN_S: Final = 0.3
 _JOIN_AT_EXIT_S: Final = 30.0
 _CHUNKS: Final = 4
+
+
+class LeftOver(Unavailable):
+    """Some of the work failed while the rest went on: what comes new need not wait until that is tried again."""
 
 
 def reading(vault: Vault) -> Work:
@@ -51,7 +56,7 @@ def each(*works: Work) -> Work:
             except LeaseLost:
                 raise
             except Exception as error:  # told when all have had their turn
-                failure = failure or error
+                failure = error if failure is None or isinstance(failure, LeftOver) else failure
         if failure is not None:
             raise failure
         return more
@@ -65,7 +70,8 @@ def embedding(embedder: Embedder) -> Work:
     def work(index: Index, stop: Callable[[], bool]) -> bool:
         done = embed(index, embedder, batch=_CHUNKS, stop=stop)
         if done.problem:
-            raise Unavailable(f"{done.failed} chunks have no vector yet: {done.problem}")
+            kind, left = (LeftOver, done.failed) if done.answers else (Unavailable, done.pending)
+            raise kind(f"{counted(left, 'chunk')} without a vector: {done.problem}")
         return done.pending > 0 and done.done > 0
 
     return work
@@ -115,7 +121,7 @@ class Background:
                 atexit.unregister(self._end)
 
     def wake(self) -> None:
-        """There may be something to do. After a failure, it waits its time all the same."""
+        """There may be something to do. After a failure of everything, it waits its time all the same."""
         with self._woken:
             self._at = min(self._at, max(self._monotonic(), self._not_before))
             self._woken.notify_all()
@@ -141,15 +147,16 @@ class Background:
             except LeaseLost:
                 continue  # whoever has it now does the rest
             except Exception as error:  # reported and tried again
-                self._fail(error)
+                self._fail(error, holds=not isinstance(error, LeftOver))
                 continue
             self.problem, self._attempts, self._not_before = "", 0, 0.0
             if more:
                 self.wake()
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception, *, holds: bool) -> None:
         self.problem = str(error) or type(error).__name__
-        pause = min(_FIRST_RETRY_S * 2**self._attempts, _LAST_RETRY_S)
+        again = self._monotonic() + min(_FIRST_RETRY_S * 2**self._attempts, _LAST_RETRY_S)
         self._attempts += 1
-        self._not_before = self._monotonic() + pause
-        self.wake()
+        self._not_before = again if holds else 0.0
+        with self._woken:
+            self._at = again if holds else min(self._at, again)

@@ -43,6 +43,7 @@ class Holder:
         pid: Its process.
         host: The machine that it runs on.
         report: What it last said of itself.
+        beat: When, in seconds since 1970.
     """
 
     epoch: int
@@ -50,6 +51,7 @@ class Holder:
     pid: int
     host: str
     report: Mapping[str, Any]
+    beat: float = 0.0
 
 
 def holder(state_dir: Path) -> Holder | None:
@@ -219,7 +221,8 @@ def _read(state_dir: Path) -> Holder | None:
     try:
         record = cast("dict[str, Any]", json.loads((state_dir / _RECORD).read_bytes()))
         epoch = int(record["epoch"])
-        return Holder(epoch, record["id"], int(record["pid"]), record["host"], _report(state_dir, epoch))
+        said, beat = _report(state_dir, epoch), _heartbeat(state_dir, epoch) / 1e9
+        return Holder(epoch, record["id"], int(record["pid"]), record["host"], said, beat)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

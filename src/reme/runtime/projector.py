@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from heapq import nsmallest
 from typing import Final
 
 from reme.errors import ReMeError, Unavailable
@@ -46,6 +47,7 @@ _SHARE: Final = 4.0
 _WALK_SHARE: Final = 2.0
 _LONGEST_REST_S: Final = 5.0
 _JOIN_S: Final = 0.5
+_NAMED: Final = 20
 
 
 class Projector:
@@ -88,6 +90,10 @@ class Projector:
         self._asked: set[VaultPath] = set()
         self._left_out: set[VaultPath] = set()
         self._failures = Failures()
+        self._generation = ""
+        self._takes_turns = False
+        self._walking = False
+        self._in_hand: tuple[VaultPath, ...] = ()
         self._walk_at = math.inf
         self._walk_again_at = math.inf
         self._walk_rest = 0.0
@@ -128,6 +134,7 @@ class Projector:
         """What it is doing now."""
         with self._changed:
             thread = self._thread
+            pending = {*self._due, *self._in_hand}
             watching = bool(self._lease.epoch) and self._hearing.is_good
             trouble = self._failures.troubles()
             if self._lease.epoch and self._watch.problem:
@@ -139,8 +146,9 @@ class Projector:
                 epoch=self._lease.epoch,
                 watching=watching,
                 watcher_restarts=self._watch.restarts,
-                pending=len(self._due),
-                walk_pending=self._walk_at <= self._monotonic() or not self._walks,
+                pending=len(pending),
+                pending_paths=tuple(nsmallest(_NAMED, pending)),
+                walk_pending=self._walking or self._walk_at <= self._monotonic() or not self._walks,
                 last_event=self._last.get("event"),
                 last_scan=self._last.get("scan"),
                 last_change=self._last.get("change"),
@@ -201,7 +209,11 @@ class Projector:
         with self._changed:
             due = [path for path, at in self._due.items() if at <= now]
         if self._walk_at <= now and (not due or now - self._walk_at > _LONGEST_DELAY_S):
-            self._walk(now)
+            self._walking = True
+            try:
+                self._walk(now)
+            finally:
+                self._walking = False
         elif due:
             self._project(due)
         else:
@@ -216,6 +228,8 @@ class Projector:
                 self._changed.wait(pause)
 
     def _show_life(self, now: float) -> None:
+        if self._walks and self._index.generation() != self._generation:  # another process has emptied it
+            self._want_walk(now)
         wrote = self._lease.beat(report(self.status()))
         self._hearing.expect(now if wrote else None)
         self._beat_at = now + (_PROBE_S if self._hearing.is_beginning(now) else self._beat)
@@ -237,12 +251,13 @@ class Projector:
                 deep = self._reconciles % _DEEP_EVERY == 0
             self._walk_at = min(self._reconcile_at, again)
         began = self._monotonic()
+        self._generation = self._index.generation()
         try:
-            done = refresh(self._index, self._vault, deep=deep)
+            done = refresh(self._index, self._vault, deep=deep, between=self._take_turns)
         except (LeaseLost, Unavailable):
             raise
         except Exception:  # one of the files, but which?
-            changed = sorted(behind(self._vault, self._index))
+            changed = sorted(behind(self._index, self._vault.scan().files))
             for start in range(0, len(changed), _MANY):
                 self._project_parts(changed[start : start + _MANY])
             self._index.settle()
@@ -257,6 +272,13 @@ class Projector:
         self._works("projection")
 
     def _project(self, paths: Sequence[VaultPath]) -> None:
+        held, self._in_hand = self._in_hand, (*self._in_hand, *paths)
+        try:
+            self._read(paths)
+        finally:
+            self._in_hand = held
+
+    def _read(self, paths: Sequence[VaultPath]) -> None:
         """Read the paths that are known to belong to the vault; a walk must tell about the others."""
         began = self._monotonic()
         with self._changed:
@@ -282,12 +304,24 @@ class Projector:
             self._rests |= dict.fromkeys(paths, rest)
         self._works("projection")
 
+    def _take_turns(self) -> None:
+        """Amid a large file: project what has become due meanwhile."""
+        now = self._monotonic()
+        with self._changed:
+            due = [path for path, at in self._due.items() if at <= now]
+        if due and not self._takes_turns:
+            self._takes_turns = True
+            try:
+                self._project(due)
+            finally:
+                self._takes_turns = False
+
     def _project_parts(self, paths: Sequence[VaultPath]) -> None:
         """Project together what can be; what fails is found by halving, noted, and tried again later."""
         if not paths:
             return
         try:
-            done = refresh_paths(self._index, self._vault, paths)
+            done = refresh_paths(self._index, self._vault, paths, between=self._take_turns)
         except (LeaseLost, IndexDamaged, IndexUnavailable):
             raise
         except Exception as error:  # one broken path must not stop the others
@@ -298,14 +332,13 @@ class Projector:
             self._project_parts(paths[:half])
             self._project_parts(paths[half:])
             return
-        with self._changed:
-            self._failures.paths_work(paths)
-        self._take(done)
+        self._take(done, paths)
 
-    def _take(self, done: Refreshed) -> None:
+    def _take(self, done: Refreshed, paths: Sequence[VaultPath] = ()) -> None:
         unreadable = {problem.path: problem.message for problem in done.problems if problem.rule == "unreadable"}
         with self._changed:
-            self._failures.paths_work((*done.added, *done.modified, *done.removed))
+            read = {*paths, *done.added, *done.modified, *done.removed}
+            self._failures.paths_work(read.difference(unreadable))
         for path, message in unreadable.items():
             self._fail(path, message)
         if done.added or done.modified or done.removed:

@@ -4,32 +4,32 @@ Owns whose neighbours are listed first. Lists names, never bodies.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
 from reme.index import Direction, Index, Neighbour
 from reme.paths import VaultPath
-from reme.search.result import Hit, Linked
+from reme.search.result import Linked
 from reme.search.settings import SearchSettings
 from reme.vault import Layer
 
 __all__ = ["expand"]
 
 _HIDDEN: Final[frozenset[Layer]] = frozenset({"archive", "audit"})
-_Key = tuple[VaultPath, Direction]
+Key = tuple[VaultPath, Direction]
+"""A hit, and the way in which its neighbours lie."""
 _DIRECTIONS: Final[tuple[Direction, Direction]] = ("out", "in")
 
 
 def expand(
-    index: Index, hits: Sequence[Hit], settings: SearchSettings, archived: Set[str] = frozenset()
-) -> tuple[Hit, ...]:
-    """The hits with their neighbours, without those that are archived.
+    index: Index, paths: Sequence[VaultPath], settings: SearchSettings, archived: Set[str] = frozenset()
+) -> dict[Key, tuple[Linked, ...]]:
+    """The neighbours of hits, by hit and direction, without those that are archived.
 
     Near ones come before far ones, and the budget is dealt out in turns over the hits and directions, so that no hub
     takes it all. Within one hit and direction no node is listed twice.
     """
-    found: dict[_Key, list[Linked]] = {(h.path, d): [] for h in hits for d in _DIRECTIONS}
+    found: dict[Key, list[Linked]] = {(path, way): [] for path in paths for way in _DIRECTIONS}
     seen = {key: {key[0]} for key in found}
     frontier = {key: [key[0]] for key in found}
     left = settings.expand_path_budget if settings.max_links_per_direction else 0
@@ -43,25 +43,23 @@ def expand(
                     found[key].append(Linked.of(neighbour, distance))
                     left -= 1
         frontier = {key: [n.path for n in neighbours] for key, neighbours in reached.items()}
-    return tuple(
-        replace(hit, outlinks=tuple(found[hit.path, "out"]), inlinks=tuple(found[hit.path, "in"])) for hit in hits
-    )
+    return {key: tuple(linked) for key, linked in found.items()}
 
 
 def _reached(
     index: Index,
-    frontier: Mapping[_Key, Sequence[VaultPath]],
-    seen: Mapping[_Key, set[VaultPath]],
+    frontier: Mapping[Key, Sequence[VaultPath]],
+    seen: Mapping[Key, set[VaultPath]],
     archived: Set[str],
     settings: SearchSettings,
-) -> dict[_Key, list[Neighbour]]:
+) -> dict[Key, list[Neighbour]]:
     """What is new one link further, for each hit and direction."""
-    near: dict[_Key, list[Neighbour]] = {}
+    near: dict[Key, list[Neighbour]] = {}
     for way in _DIRECTIONS:
         at = sorted({path for key, paths in frontier.items() if key[1] == way for path in paths})
         for neighbour in index.neighbours(at, way, settings.max_links_per_direction, _HIDDEN):
             near.setdefault((neighbour.source, way), []).append(neighbour)
-    fresh: dict[_Key, list[Neighbour]] = {}
+    fresh: dict[Key, list[Neighbour]] = {}
     for key, paths in frontier.items():
         fresh[key] = []
         for path in paths:

@@ -4,23 +4,26 @@ Owns the order of the stages. Read-only; knows neither the store nor any model.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
-from itertools import islice
+from heapq import heappop, heappush
+from itertools import takewhile
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from reme.clock import Clock
 from reme.errors import InvalidInput
-from reme.index import ChunkPlace, Index, IndexDamaged, Standing, StoredChunk, refresh
+from reme.index import ChunkKey, Index, IndexDamaged, Standing, StoredChunk, refresh
 from reme.models import Embedder
 from reme.paths import VaultPath
 from reme.search.expand import expand
 from reme.search.legs import Found, find
-from reme.search.origin import as_origin
-from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, SearchResult, marks_of
+from reme.search.origin import Origin, as_origin, lowest
+from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, Linked, SearchResult, marks_of
 from reme.search.scope import filter_of, within
-from reme.search.score import Factors, context, factors, idf
+from reme.search.score import Factors, context, factors, idf, most_of_factors
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, SearchSettings
 from reme.search.signals import NO_SIGNALS, Signals, Standpoint
 from reme.vault import Layer, Vault
@@ -28,6 +31,14 @@ from reme.vault import Layer, Vault
 __all__ = ["search"]
 
 _SEEDS: Final = 3
+_RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {
+        "top_chunks_per_path": (1, 100),
+        "expand_depth": (0, MAX_DEPTH),
+        "max_links_per_direction": (0, 1_000),
+        "expand_path_budget": (0, 1_000),
+    }
+)
 
 
 def search(
@@ -55,6 +66,7 @@ def search(
     embedder: Embedder | None = None,
     signals: Signals | None = None,
     vault: Vault | None = None,
+    resource_origin: Callable[[VaultPath], Origin] | None = None,
 ) -> SearchResult:
     """The nodes that answer a query best. Nothing in the query is syntax.
 
@@ -84,6 +96,7 @@ def search(
         embedder: What the index's vectors are of; without it, words alone decide, and the result says so.
         signals: What maintenance knows of the notes: communities, last use, which are archived.
         vault: Where given, nodes whose file is gone are left out, and a damaged index is built anew at once.
+        resource_origin: Tells what is recorded of a resource, which is trusted no more than that.
 
     Raises:
         InvalidInput: For a limit, depth, layer, tag or date that cannot be.
@@ -91,17 +104,16 @@ def search(
         Unavailable: If the index cannot be read.
     """
     within("limit", limit, 1, MAX_LIMIT)
-    chosen = replace(
-        settings,
-        top_chunks_per_path=within(
-            "top_chunks_per_path", _or(top_chunks_per_path, settings.top_chunks_per_path), 1, 100
-        ),
-        expand_depth=within("expand_depth", _or(expand_depth, settings.expand_depth), 0, MAX_DEPTH),
-        max_links_per_direction=within(
-            "max_links_per_direction", _or(max_links_per_direction, settings.max_links_per_direction), 0, 1000
-        ),
-        expand_path_budget=within("expand_path_budget", _or(expand_path_budget, settings.expand_path_budget), 0, 1000),
-    )
+    asked = {
+        "top_chunks_per_path": top_chunks_per_path,
+        "expand_depth": expand_depth,
+        "max_links_per_direction": max_links_per_direction,
+        "expand_path_budget": expand_path_budget,
+    }
+    given = {name: number for name, number in asked.items() if number is not None}
+    chosen = replace(settings, **given) if given else settings
+    for name, (low, high) in _RANGES.items():
+        within(name, getattr(chosen, name), low, high)
     if math.isnan(min_score):
         raise InvalidInput("min_score must be a number", details={"field": "min_score"})
     chosen = _weighted(chosen, weights or {})
@@ -110,7 +122,8 @@ def search(
     def answer() -> SearchResult:
         with index.snapshot():
             unsearched = _unsearched(settings, include_archived, paths, index)
-            archived = frozenset[str]() if include_archived else known.archived.difference(paths)
+            put_aside = known.archived.difference(paths) if paths else known.archived
+            archived = frozenset[str]() if include_archived else put_aside
             wanted = filter_of(
                 index,
                 clock,
@@ -124,7 +137,10 @@ def search(
                 end_date=end_date,
             )
             found = find(index, chosen, query, query_rewrite or query, wanted, limit, embedder)
-            return _answer(index, clock, chosen, found, known, archived, limit, min_score, vault, explain)
+            result = _answer(index, clock, chosen, found, known, archived, limit, min_score, vault, explain)
+            if resource_origin is not None:
+                result = replace(result, hits=tuple(_trusted(hit, resource_origin) for hit in result.hits))
+            return result
 
     try:
         return answer()
@@ -133,10 +149,6 @@ def search(
             raise
         refresh(index, vault)
         return answer()
-
-
-def _or(given: int | None, default: int) -> int:
-    return default if given is None else given
 
 
 def _weighted(settings: SearchSettings, weights: Mapping[str, float]) -> SearchSettings:
@@ -183,31 +195,36 @@ def _answer(
     vault: Vault | None,
     explain: bool,
 ) -> SearchResult:
-    chunks, own = found.chunks, found.own
-    standings = index.standings(sorted({chunk.note for chunk in chunks})) if chunks else {}
-    scores = own
+    own = scores = found.own
     if settings.fusion == "context":
         standing_out = _standing_out(own, found.vector, settings.vector_share)
-        sizes = {note: standing.chunks for note, standing in standings.items()}
-        around = context(chunks, standing_out, sizes, settings)
+        around = context(found.keys, standing_out, found.files, settings)
         scores = [score + more - out for score, more, out in zip(own, around, standing_out, strict=True)]
-    nodes = [node for node in _nodes(clock, chunks, scores, standings, signals, settings) if node.score >= min_score]
-    there = (node for node in nodes if vault is None or vault.exists(node.standing.path))
-    shown = list(islice(there, limit))
-    best = {node.note: node.chunks[: settings.top_chunks_per_path] for node in shown}
-    texts = index.chunks([chunks[i].key for positions in best.values() for i in positions]) if shown else {}
+    shown: list[_Node] = []
+    met = 0
+    for node in takewhile(lambda node: node.score >= min_score, _nodes(clock, found.files, scores, signals, settings)):
+        met += 1
+        if len(shown) == limit:
+            break
+        if vault is None or vault.exists(node.standing.path):
+            shown.append(node)
+    best = [_best(node, scores)[: settings.top_chunks_per_path] for node in shown]
+    texts = index.chunks([found.keys[i] for places in best for i in places]) if shown else {}
+    linked = expand(index, [node.standing.path for node in shown], settings, archived) if shown else {}
     hits: list[Hit] = []
-    for node in shown:
-        cut = [(texts[chunks[i].key], scores[i]) for i in best[node.note] if chunks[i].key in texts]
-        hits.append(_hit(clock, node, _evidence(node, scores[node.chunks[0]], found), cut, settings))
+    for node, places in zip(shown, best, strict=True):
+        cut = [(texts[found.keys[i]], scores[i]) for i in places if found.keys[i] in texts]
+        path = node.standing.path
+        evidence = _evidence(node, places[0], scores, found)
+        hits.append(_hit(clock, node, evidence, cut, linked[path, "out"], linked[path, "in"], settings))
     return SearchResult(
         query=found.query,
-        hits=expand(index, hits, settings, archived) if hits else (),
-        truncated=len(nodes) > limit == len(shown),
+        hits=tuple(hits),
+        truncated=met > limit == len(shown),
         legs=found.legs,
         warnings=(*found.warnings, *signals.warnings),
         signals_freshness=dict(signals.freshness),
-        explanation=_explanation(settings, found, scores, shown, best, texts) if explain else None,
+        explanation=_explanation(settings, found, scores, zip(shown, best, strict=True), texts) if explain else None,
     )
 
 
@@ -225,37 +242,50 @@ def _standing_out(own: Sequence[float], vector: Sequence[float | None], share: f
 
 
 class _Node(NamedTuple):
-    """A node that answers; ``chunks`` are places in the list of chunks, best first."""
+    """A node that answers; its chunks are from place ``first`` to before ``end`` in the list of chunks."""
 
     score: float
-    note: int
     standing: Standing
     factors: Factors
-    chunks: list[int]
+    first: int
+    end: int
 
 
 def _nodes(
     clock: Clock,
-    chunks: Sequence[ChunkPlace],
+    files: Sequence[tuple[Standing, int]],
     scores: Sequence[float],
-    standings: Mapping[int, Standing],
     signals: Standpoint,
     settings: SearchSettings,
-) -> list[_Node]:
-    """Chunks grouped by node, nodes by score."""
-    groups: dict[int, list[int]] = {}
-    for i in sorted((i for i, score in enumerate(scores) if score > 0), key=lambda i: -scores[i]):
-        groups.setdefault(chunks[i].note, []).append(i)
-    near = _near_the_best(groups, standings, signals.communities)
+) -> Iterator[_Node]:
+    """The nodes, best first; the factors of one are worked out when no other can come before it any more."""
+    groups: list[tuple[float, int, int, Standing]] = []
+    first = 0
+    for standing, count in files:
+        end = first + count
+        if (base := max(scores[first:end])) > 0:
+            groups.append((base, first, end, standing))
+        first = end
+    groups.sort(key=itemgetter(0), reverse=True)
+    near = _near_the_best([group[3].path for group in groups[:_SEEDS]], signals.communities)
+    most = most_of_factors(max((group[3].inlinks for group in groups), default=0), settings)
     now = int(clock.now().timestamp() * 1e9)
-    nodes: list[_Node] = []
-    for note, positions in groups.items():
-        standing = standings[note]
+    waiting: list[tuple[float, VaultPath, _Node]] = []
+    for base, first, end, standing in groups:
+        while waiting and -waiting[0][0] > base * most:
+            yield heappop(waiting)[2]
         in_community = signals.communities.get(standing.path) in near if signals.communities else None
         multiplied = factors(_as_used(standing, signals, clock), now, in_community, settings)
-        nodes.append(_Node(scores[positions[0]] * multiplied.product, note, standing, multiplied, positions))
-    nodes.sort(key=lambda node: (-node.score, node.standing.path))
-    return nodes
+        node = _Node(base * multiplied.product, standing, multiplied, first, end)
+        heappush(waiting, (-node.score, standing.path, node))
+    while waiting:
+        yield heappop(waiting)[2]
+
+
+def _best(node: _Node, scores: Sequence[float]) -> list[int]:
+    """The places of a node's chunks that answer, best first."""
+    found = [i for i in range(node.first, node.end) if scores[i] > 0]
+    return sorted(found, key=scores.__getitem__, reverse=True)
 
 
 def _as_used(standing: Standing, signals: Standpoint, clock: Clock) -> Standing:
@@ -269,22 +299,16 @@ def _as_used(standing: Standing, signals: Standpoint, clock: Clock) -> Standing:
     return standing._replace(mtime_ns=max(standing.mtime_ns, int(used * 1e9)))
 
 
-def _near_the_best(
-    groups: Mapping[int, Sequence[int]], standings: Mapping[int, Standing], communities: Mapping[str, str | int]
-) -> frozenset[str | int]:
-    """The communities of the nodes of the best chunks; groups come in the order of their best chunks."""
-    if not communities:
-        return frozenset()
-    seeds = (standings[note].path for note in islice(groups, _SEEDS))
+def _near_the_best(seeds: Sequence[VaultPath], communities: Mapping[str, str | int]) -> frozenset[str | int]:
+    """The communities of the nodes of the best chunks."""
     return frozenset(communities[path] for path in seeds if path in communities)
 
 
-def _evidence(node: _Node, base: float, found: Found) -> Evidence:
+def _evidence(node: _Node, best: int, scores: Sequence[float], found: Found) -> Evidence:
     multiplied = node.factors
-    best = node.chunks[0]
     return Evidence(
         score=node.score,
-        base=base,
+        base=scores[best],
         keyword=found.keyword[best],
         vector=found.vector[best],
         centrality=multiplied.centrality,
@@ -300,16 +324,17 @@ def _hit(
     node: _Node,
     evidence: Evidence,
     cut: Sequence[tuple[StoredChunk, float]],
+    outlinks: tuple[Linked, ...],
+    inlinks: tuple[Linked, ...],
     settings: SearchSettings,
 ) -> Hit:
     standing, surfaced = node.standing, settings.surface_node
-    modified = clock.local(datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, UTC))
     return Hit(
         path=standing.path,
         layer=standing.layer,
         name=standing.name if surfaced else "",
         description=standing.description if surfaced else "",
-        date=standing.date or modified.date().isoformat(),
+        date=standing.date or _modified(clock, standing),
         origin=as_origin(standing.origin),
         score=evidence.score,
         evidence=evidence,
@@ -320,16 +345,28 @@ def _hit(
             for text, score in cut
             if text.text.strip()  # a note without a body is found by its name and properties alone
         ),
+        outlinks=outlinks,
+        inlinks=inlinks,
     )
+
+
+def _modified(clock: Clock, standing: Standing) -> str:
+    return clock.local(datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, UTC)).date().isoformat()
+
+
+def _trusted(hit: Hit, resource_origin: Callable[[VaultPath], Origin]) -> Hit:
+    """A hit that is of no better origin than what is recorded of the resource that it is."""
+    if hit.layer != "resource":
+        return hit
+    return replace(hit, origin=lowest((hit.origin or "person", resource_origin(hit.path))))
 
 
 def _explanation(
     settings: SearchSettings,
     found: Found,
     scores: Sequence[float],
-    shown: Sequence[_Node],
-    best: Mapping[int, Sequence[int]],
-    texts: Mapping[int, StoredChunk],
+    shown: Iterable[tuple[_Node, Sequence[int]]],
+    texts: Mapping[ChunkKey, StoredChunk],
 ) -> Explanation:
     statistics = found.statistics
     explained = [
@@ -343,9 +380,9 @@ def _explanation(
             own=found.own[i],
             with_context=scores[i],
         )
-        for node in shown
-        for i in best[node.note]
-        if (key := found.chunks[i].key) in texts
+        for node, best in shown
+        for i in best
+        if (key := found.keys[i]) in texts
     ]
     frequencies = statistics.frequencies
     return Explanation(

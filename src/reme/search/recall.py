@@ -12,7 +12,7 @@ dialogue, its note and a node of it all say is one fact.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -68,7 +68,7 @@ _NAMED_BONUS: Final = 2.0
 _MOST_EDGES: Final = 100
 _LINKED_LAYERS: Final[tuple[Layer, ...]] = ("digest", "daily", "resource", "other")
 _LEAST_RANK: Final = 0.05
-_BARE_LINK: Final = re.compile(r"\s*(?:[-*+] )?([^\n:]+)::\s*\[\[[^\[\]\n]*\]\]\s*")
+_BARE_LINK: Final = re.compile(r"\s*(?:[-*+] )?(?:([^\n:]+)::\s*)?\[\[[^\[\]\n]*\]\]\s*")
 _PROVENANCE: Final = frozenset({"source", "inherits", "derived_from"})
 _CITATION: Final = re.compile(r" — (?:\[\[[^\[\]\n]+\]\](?:, )?)+[ \t]*$", re.MULTILINE)
 _ATTRIBUTION: Final = re.compile(r" \((?:[^()\n]*, )?\d{4}-\d\d-\d\d(?:, about [\d-]+)?\)[ \t]*$", re.MULTILINE)
@@ -116,7 +116,7 @@ class FactEvidence:
             with its headings and its note's name; 0 to 1.
         relation: 1 if a followed link stands in it whose predicate the query names, ½ for another one where the query
             asks for relations, else 0.
-        date: 1 if it is of a day that the query names, else 0.
+        date: 1 if it is of a day that the query names, or names or cites something of that day, else 0.
         origin: Weight of where the note comes from.
     """
 
@@ -193,6 +193,7 @@ def recall(
     signals: Signals | None = None,
     vault: Vault | None = None,
     anchors: Anchors | None = None,
+    resource_origin: Callable[[VaultPath], Origin] | None = None,
 ) -> Recall:
     """Recall what helps to answer a query: the note it is about, its relations, and facts with their sources.
 
@@ -226,6 +227,7 @@ def recall(
         embedder=embedder,
         signals=signals,
         vault=vault,
+        resource_origin=resource_origin,
     )
     archived = signals.at(clock.now()).archived if signals and not include_archived else frozenset[str]()
     with index.snapshot():
@@ -377,8 +379,8 @@ def _pieces(
     for line, end_line, text in _cut(hit, chunk):
         there = asked.terms_in(_CITATION.sub("", text))
         within_it = [said for at, said in links if line <= at <= end_line]
-        if (link := _BARE_LINK.fullmatch(text)) and (within_it or link[1] in _PROVENANCE):
-            continue  # it is told as a relation, or where its note comes from
+        if (link := _BARE_LINK.fullmatch(text)) and (within_it or link[1] is None or link[1] in _PROVENANCE):
+            continue  # it is told as a relation, or where its note comes from, or says nothing
         evidence = FactEvidence(
             score=score,
             coverage=(asked.coverage(there) + asked.coverage(there | around)) / 2,

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, Literal, cast, get_args
 
 from reme.models import Embedder
@@ -96,6 +95,8 @@ def _shared(words: Set[str]) -> list[float]:
 @cache
 def _sentences() -> tuple[tuple[Intent, str], ...]:
     """The sentences of all languages with their intents."""
+    from importlib.resources import files
+
     found: list[tuple[Intent, str]] = []
     for file in sorted((files("reme.search") / "anchors").iterdir(), key=lambda file: file.name):
         intent: Intent = "fact"

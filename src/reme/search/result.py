@@ -30,7 +30,7 @@ class Evidence:
     Attributes:
         score: 1 is about: every word of the query, once, in a chunk of ordinary length, with neutral factors.
         base: Before the factors, what stands around included.
-        keyword: Coverage of the query by the best chunk's own words.
+        keyword: Coverage of the query by the best chunk's own words, or by those of the whole note where that is more.
         vector: Likeness of the best chunk to the query, calibrated so that 1 is about as much; None without vectors.
         inlinks: Files that refer to the node.
     """
@@ -174,8 +174,39 @@ def marks_of(text: str) -> tuple[str, ...]:
 
 
 def search_text(result: SearchResult) -> str:
-    """A result in words, for a terminal and for a model."""
-    return "\n".join(_hit_text(hit) for hit in result.hits) if result.hits else "no hits"
+    """A result in words, for a terminal and for a model: the hits, then what is to be known of them, if anything is."""
+    lines = [_hit_text(hit) for hit in result.hits] or ["no hits"]
+    if result.explanation is not None:
+        lines += _explanation_text(result.explanation)
+    lines += [f"{leg} leg: {state}" for leg, state in result.legs.items() if state not in _NO_NEWS]
+    return "\n".join([*lines, *(f"warning: {warning}" for warning in result.warnings)])
+
+
+_NO_NEWS: Final = ("used", "off", "no embedder", "nothing to look for")
+
+
+def _explanation_text(explanation: Explanation) -> list[str]:
+    chosen = ", ".join(explanation.chosen) or "nothing"
+    lines = [
+        f"how it came about ({explanation.fusion}):",
+        f"  looked for {chosen}; candidates by words {explanation.keyword_candidates}, "
+        f"by vectors {explanation.vector_candidates}",
+        *(f"  term {term}: in {count} pieces, idf {rarity:.2f}" for term, count, rarity in explanation.terms),
+    ]
+    if explanation.vector_query is not None:
+        lines.append(f"  by vectors instead: {json.dumps(explanation.vector_query, ensure_ascii=False)}")
+    for chunk in explanation.chunks:
+        figures = {
+            "keyword_rank": chunk.keyword_rank,
+            "vector_rank": chunk.vector_rank,
+            "cosine": None if chunk.cosine is None else f"{chunk.cosine:.4f}",
+            "keyword": f"{chunk.keyword:.4f}",
+            "own": f"{chunk.own:.4f}",
+            "with_context": f"{chunk.with_context:.4f}",
+        }
+        told = " ".join(f"{name}={figure}" for name, figure in figures.items() if figure is not None)
+        lines.append(f"  {chunk.path}:{chunk.line} {told}")
+    return lines
 
 
 def _hit_text(hit: Hit) -> str:

@@ -12,10 +12,10 @@ from typing import cast, get_args
 from reme.clock import Clock
 from reme.errors import InvalidInput, NotFound
 from reme.index import Filter, Index
-from reme.paths import basename, fold, parse_path
+from reme.paths import VaultPath, basename, fold, parse_path
 from reme.vault import Layer
 
-__all__ = ["filter_of", "layers_named", "within"]
+__all__ = ["filter_of", "layers_named", "nearest", "nearest_paths", "within"]
 
 
 def within(name: str, value: int, low: int, high: int) -> int:
@@ -40,7 +40,7 @@ def layers_named(layers: Sequence[str]) -> frozenset[Layer]:
         if layer not in valid:
             raise InvalidInput(
                 f"there is no layer {layer!r}",
-                hint=" ".join(filter(None, (_nearest(layer, valid), f"Layers are: {', '.join(valid)}."))),
+                hint=" ".join(filter(None, (nearest(layer, valid), f"Layers are: {', '.join(valid)}."))),
                 details={"field": "layers"},
             )
     return frozenset(cast("Sequence[Layer]", layers))
@@ -99,12 +99,19 @@ def filter_of(
 def _path(index: Index, raw: str) -> str:
     path = parse_path(raw, root=True)
     if not index.has_folder(path):
-        paths = index.stamps()
-        folders = {str(folder) for known in paths for folder in PurePosixPath(known).parents} - {"."}
-        same = sorted(known for known in paths if path and basename(known) in (basename(path), basename(path) + ".md"))
-        hint = _nearest(path, folders, same) or "Give a folder, a file or a pattern such as daily/2026-*."
+        if index.has_folder(note := path + ".md"):
+            return note
+        hint = nearest_paths(index, path) or "Give a folder, a file or a pattern such as daily/2026-*."
         raise NotFound(f"there is nothing at {raw!r} in the vault", hint=hint, details={"field": "paths"})
     return path
+
+
+def nearest_paths(index: Index, path: VaultPath) -> str:
+    """The files of the same name, in whichever folder, and the folders that are called like a path, as a sentence."""
+    paths = index.stamps()
+    folders = {str(folder) for known in paths for folder in PurePosixPath(known).parents} - {"."}
+    same = sorted(known for known in paths if path and basename(known) in (basename(path), basename(path) + ".md"))
+    return nearest(path, folders, same)
 
 
 def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
@@ -115,23 +122,23 @@ def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
     for tag in wanted:
         plain = fold(tag.strip().lstrip("#").strip("/"))
         if plain not in known and not any(other.startswith(f"{plain}/") for other in known):
-            hint = _nearest(plain, known) or ("See them with: reme tags" if known else "No note has any tag.")
+            hint = nearest(plain, known) or ("See them with: reme tags" if known else "No note has any tag.")
             raise InvalidInput(f"no note has the tag {tag!r}", hint=hint, details={"field": "tags"})
     return wanted
 
 
 def _where(index: Index, where: Mapping[str, object]) -> dict[str, str | None]:
     wanted = {key: None if value is None else _text(value) for key, value in where.items()}
-    valued = [key for key, value in wanted.items() if value is not None]
-    known = index.keys() if valued else frozenset[str]()
-    for key in valued:
-        if fold(key.strip()) not in known:
-            hint = _nearest(fold(key.strip()), known) or "Notes that give it no value: key=null."
+    valued = {key: fold(key.strip()) for key, value in wanted.items() if value is not None}
+    known = index.keys(list(valued.values())) if valued else frozenset[str]()
+    for key, folded in valued.items():
+        if folded not in known:
+            hint = nearest(folded, index.keys()) or "Notes that give it no value: key=null."
             raise InvalidInput(f"no note has the property or field {key!r}", hint=hint, details={"field": "where"})
     return wanted
 
 
-def _nearest(name: str, names: Iterable[str], first: Sequence[str] = ()) -> str:
+def nearest(name: str, names: Iterable[str], first: Sequence[str] = ()) -> str:
     """The way out of a misspelt name, as a sentence; empty where nothing is near it."""
     close = [*first[:3], *difflib.get_close_matches(name, sorted(names), n=3)]
     return f"The nearest: {', '.join(dict.fromkeys(close))}." if close else ""

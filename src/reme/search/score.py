@@ -5,10 +5,10 @@ context were tuned on LoCoMo with two-fold cross-validation.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
-from reme.index import ChunkPlace, KeywordStatistics, Standing
+from reme.index import ChunkKey, KeywordStatistics, Standing
 from reme.models import Calibration
 from reme.search.settings import SearchSettings
 
@@ -21,7 +21,9 @@ __all__ = [
     "fused",
     "idf",
     "likeness",
+    "most_of_factors",
     "reciprocal",
+    "scattered",
 ]
 
 _DAY_NS: Final = 86_400_000_000_000
@@ -67,6 +69,14 @@ def factors(standing: Standing, now_ns: int, in_community: bool | None, settings
     return Factors(product, layer, centrality, community, recency)
 
 
+def most_of_factors(inlinks: int, settings: SearchSettings) -> float:
+    """What the factors of no node exceed that so many files refer to at most."""
+    low, high = settings.factor_range
+    centrality = 1 + max(settings.alpha or 0.0, 0.0) * math.log1p(inlinks)
+    greatest = (max(settings.layer_weights.values(), default=1.0), centrality, settings.beta or 1.0, 1.0)
+    return math.prod(max(min(max(one, low), high), 1.0) for one in greatest)
+
+
 def likeness(cosine: float, calibration: Calibration, cap: float) -> float:
     """A cosine on the scale of ``coverages``: ``(cosine − lo) / span``, from 0 to ``cap``."""
     return min(max((cosine - calibration.lo) / calibration.span, 0.0), cap)
@@ -94,10 +104,10 @@ def choosing_terms(terms: Sequence[str], statistics: KeywordStatistics, settings
 
 
 def coverages(
-    relevance: Sequence[float],
+    relevance: Mapping[ChunkKey, float],
     total: float,
-    chunks: Sequence[ChunkPlace],
-    speakers: frozenset[str],
+    keys: Sequence[ChunkKey],
+    named: Set[ChunkKey],
     settings: SearchSettings,
 ) -> list[float]:
     """How much of the query each chunk covers: ``min(BM25 / Σ idf, cap) ** power``.
@@ -106,45 +116,61 @@ def coverages(
     word of the query once, in a chunk of ordinary length.
 
     Args:
-        relevance: BM25 of each chunk.
+        relevance: BM25 by chunk.
         total: ``Σ idf`` of the query's terms.
-        chunks: The chunks.
-        speakers: Whose turns get the bonus, where they hold a term.
+        keys: The chunks.
+        named: Those that get the speaker's bonus, where they hold a term.
         settings: The constants.
     """
     cap, power, bonus = settings.coverage_cap, settings.coverage_power, settings.speaker_bonus
     return [
-        (min(bm25 / total, cap) ** power + (bonus if chunk.speaker in speakers else 0.0)) if bm25 else 0.0
-        for bm25, chunk in zip(relevance, chunks, strict=True)
+        (min(bm25 / total, cap) ** power + (bonus if key in named else 0.0)) if (bm25 := relevance.get(key)) else 0.0
+        for key in keys
     ]
 
 
+def scattered(share: float, chunks: int, settings: SearchSettings) -> float:
+    """What a note covers of a query by words that stand in different chunks: ``share ** power``, less for many chunks.
+
+    A few words in one place mean more than the same words here and there in a long note.
+
+    Args:
+        share: Of the query's terms, by idf, that the note has in whichever of its chunks; 0 to 1.
+        chunks: Number of chunks of the note.
+        settings: The constants.
+    """
+    return share**settings.coverage_power / (1 + (settings.scattering or 0.0) * (chunks - 1))
+
+
 def context(
-    chunks: Sequence[ChunkPlace], scores: Sequence[float], sizes: Mapping[int, int], settings: SearchSettings
+    keys: Sequence[ChunkKey],
+    scores: Sequence[float],
+    files: Sequence[tuple[Standing, int]],
+    settings: SearchSettings,
 ) -> list[float]:
     """Scores with what stands around: neighbours in the note, then the note's own best chunks.
 
     Args:
-        chunks: In the order of their places, note by note.
+        keys: The chunks, as ``Around`` has them.
         scores: Of each chunk by itself.
-        sizes: Number of chunks of each note, looked at or not.
+        files: Their files, likewise.
         settings: The shares.
     """
-    near = list(scores)
-    places = [(chunk.note, chunk.position) for chunk in chunks]
-    at = {place: i for i, place in enumerate(places)}
-    for (note, position), score in zip(places, scores, strict=True):
+    near = dict(zip(keys, scores, strict=True))
+    shares = tuple(enumerate(settings.near, 1))
+    for key, score in zip(keys, scores, strict=True):
         if score:
-            for distance, share in enumerate(settings.near, 1):
-                for other in ((note, position - distance), (note, position + distance)):
-                    if (i := at.get(other)) is not None:
-                        near[i] += share * score
-    by_note: dict[int, list[float]] = {}
-    for (note, _), score in zip(places, near, strict=True):
-        by_note.setdefault(note, []).append(score)
+            for distance, share in shares:
+                if (other := key - distance) in near:
+                    near[other] += share * score
+                if (other := key + distance) in near:
+                    near[other] += share * score
+    summed = list(near.values())
     top = settings.own_evidence_top
-    own: dict[int, float] = {}
-    for note, found in by_note.items():
-        found.sort(reverse=True)
-        own[note] = settings.own_evidence * sum(found[:top]) / min(top, max(sizes.get(note, 1), 1))
-    return [score + own[note] for (note, _), score in zip(places, near, strict=True)]
+    found: list[float] = []
+    for standing, count in files:
+        here = summed[len(found) : len(found) + count]
+        best = here if count <= top else sorted(here, reverse=True)[:top]
+        own = settings.own_evidence * sum(best) / min(top, max(standing.chunks, 1))
+        found += [score + own for score in here]
+    return found

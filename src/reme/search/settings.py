@@ -36,6 +36,8 @@ class SearchSettings:
         column_weights: How much a word counts in: name, labels, headings, body.
         coverage_cap: Most that BM25 over the sum of the query's idf counts for.
         coverage_power: Exponent of that quotient: half a query is worth less than half.
+        scattering: How much less words count, for each further piece of a note that they may be scattered over, than in
+            one piece (from known items in notes, without loss on dialogues); None for not at all.
         vector_share: Share of the vector leg in ``context``, between 0 and 1; the rest is the keyword leg's.
         cosine_cap: Most that a calibrated cosine counts for.
         near: Share of a chunk's score that its neighbours in the note get, at distance 1, 2 …
@@ -67,6 +69,7 @@ class SearchSettings:
     column_weights: tuple[float, float, float, float] = (2.0, 1.5, 1.5, 1.0)
     coverage_cap: float = 1.5
     coverage_power: float = 1.5
+    scattering: float | None = 0.05
     vector_share: float = 0.5
     cosine_cap: float = 1.2
     near: tuple[float, ...] = (0.2, 0.1)

@@ -63,6 +63,7 @@ class Signals:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._seen: dict[str, tuple[tuple[int, int], _Loaded | str]] = {}
+        self._archived: tuple[Mapping[str, Any], frozenset[str]] = ({}, frozenset())
 
     def at(self, now: datetime) -> Standpoint:
         """The signals at an instant (with a zone). Never raises."""
@@ -80,9 +81,11 @@ class Signals:
                 found[name], freshness[name] = loaded.values, loaded.computed_at.isoformat()
                 if (age := now - loaded.computed_at) > _OLD:
                     warnings.append(f"{_shown(name)} {age.days} days old")
-        archived = frozenset(found.get("archived", ()))
+        archived = self._archived
+        if archived[0] is not (values := found.get("archived", {})):
+            archived = self._archived = (values, frozenset(values))
         return Standpoint(
-            found.get("communities", {}), archived, found.get("access_log", {}), freshness, tuple(warnings)
+            found.get("communities", {}), archived[1], found.get("access_log", {}), freshness, tuple(warnings)
         )
 
     def _load(self, name: str) -> _Loaded | str | None:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from reme.errors import InvalidInput, NotFound
 from reme.index import Direction, Index, IndexedNote, Step
 from reme.paths import VaultPath, parse_path
-from reme.search.scope import layers_named, within
+from reme.search.scope import layers_named, nearest, nearest_paths, within
 from reme.search.settings import MAX_TRAVERSED
 from reme.vault import Layer
 
@@ -91,7 +91,7 @@ def traverse(
 
     Raises:
         NotFound: If there is no such seed.
-        InvalidInput: For a depth, limit, direction or layer that cannot be.
+        InvalidInput: For a depth, limit, direction or layer that cannot be, or a predicate that no link has.
         Refused: For a seed outside the vault.
     """
     within("depth", depth, 1, _DEEPEST)
@@ -109,6 +109,7 @@ def traverse(
         for distance in range(1, depth + 1):
             if not walk.step(distance, _DIRECTIONS[direction], predicates):
                 break
+        _check(index, predicates, {edge.predicate for edge in walk.edges})
         return TraverseResult(
             tuple(dict.fromkeys(note.path for note in starts)),
             tuple(walk.reached.values()),
@@ -192,7 +193,19 @@ def _seed(index: Index, raw: str) -> IndexedNote:
     for candidate in (path, VaultPath(path + ".md")):
         if (note := index.note(candidate)) is not None:
             return note
-    raise NotFound(f"there is no note {raw}", hint="See what is there with: reme list", details={"path": raw})
+    hint = nearest_paths(index, path) or "See what is there with: reme list"
+    raise NotFound(f"there is no note {raw}", hint=hint, details={"path": raw})
+
+
+def _check(index: Index, asked: Sequence[str], followed: Set[str | None]) -> None:
+    """Refuse a predicate that no link has; what was followed need not be looked for."""
+    if not (unmet := [predicate for predicate in asked if predicate not in followed]):
+        return
+    known = index.predicates()
+    for predicate in unmet:
+        if predicate not in known:
+            hint = nearest(predicate, known) or "See what links there are with: reme traverse"
+            raise InvalidInput(f"no link has the predicate {predicate!r}", hint=hint, details={"field": "predicates"})
 
 
 def _traversed(edge: Step) -> TraversedEdge:

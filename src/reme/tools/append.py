@@ -10,9 +10,10 @@ from annotated_types import Len
 
 from reme.errors import InvalidInput
 from reme.tools.changes import DryRun, Written, read_expected, submit, written
+from reme.tools.sidecars import SIDECAR_SUFFIX, check_sidecar
 from reme.tools.texts import check_editable, line_ending
 from reme.tools.workspace import Workspace
-from reme.vault import Amend, Edit, Put
+from reme.vault import Amend, Append, Edit, Put
 
 __all__ = ["append", "appended"]
 
@@ -34,15 +35,20 @@ def append(
         NotFound: If there is no such file.
         Conflict: If it is not at the expected revision.
         Refused: If it is not in UTF-8.
+        InvalidInput: If there is nothing to add, or a resource's sidecar would no longer be a list of entries.
     """
     if not content.strip():
-        raise InvalidInput("there is nothing to append", hint="Give some text as content.")
+        raise InvalidInput("there is nothing to append", hint="Give some text as `content`.")
     vault = workspace.vault
     target = vault.find(path)
 
     def gather() -> list[Edit]:
         file = read_expected(workspace, target, expected_revision)
         check_editable(file)
+        if target.endswith(SIDECAR_SUFFIX) and vault.layer_of(target) == "resource":
+            data = appended(file.data, content)
+            check_sidecar(target, data)
+            return [Append(target, data[len(file.data) :], len(file.data))]
         if expected_revision is not None:
             return [Put(target, appended(file.data, content), file.revision)]
         return [Amend(target, lambda data: appended(data or b"", content))]

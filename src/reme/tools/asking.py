@@ -4,6 +4,7 @@ Owns nothing but the parameters. How hits are found and ranked is the search roo
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Len
@@ -11,46 +12,41 @@ from annotated_types import Ge, Le, Len
 from reme.errors import ConfigError, InvalidInput, Unavailable
 from reme.models import Embedder
 from reme.search import (
-    LEAST_BUDGET,
     MAX_DEPTH,
     MAX_LIMIT,
     MAX_TRAVERSED,
-    MOST_BUDGET,
-    Recall,
     SearchResult,
     TraverseResult,
-    recall_text,
     search_text,
     traverse_text,
 )
-from reme.search import recall as recall_for
 from reme.search import search as find_nodes
 from reme.search import traverse as walk_links
-from reme.tools.changes import look
-from reme.tools.health import wait as wait_for_index
-from reme.tools.listing import parse_where
+from reme.tools.conditions import parse_where
+from reme.tools.freshness import look
+from reme.tools.sidecars import resource_origin
 from reme.tools.workspace import Workspace
 from reme.vault import Layer
 
-__all__ = ["recall", "recall_text", "search", "search_text", "traverse", "traverse_text"]
+__all__ = ["Archived", "End", "Layers", "Paths", "Start", "ready", "search", "search_text", "traverse", "traverse_text"]
 
-_Layers = Annotated[list[Layer] | None, "Only these layers"]
-_Paths = Annotated[list[str] | None, "Only in these folders or files, or what matches these globs"]
-_Start = Annotated[str | None, "Only what is of this day or later, as 2026-05-15"]
-_End = Annotated[str | None, "Only what is of this day or earlier"]
-_Archived = Annotated[bool, "Search the archive, too"]
+Layers = Annotated[list[Layer] | None, "Only these layers"]
+Paths = Annotated[list[str] | None, "Only in these folders or files, or what matches these globs"]
+Start = Annotated[str | None, "Only what is of this day or later, as 2026-05-15"]
+End = Annotated[str | None, "Only what is of this day or earlier"]
+Archived = Annotated[bool, "Search the archive, too"]
 
 
 def search(
     workspace: Workspace,
     query: Annotated[str, "What to look for, in any language; nothing in it is syntax"],
     limit: Annotated[int, "How many notes, at most", Ge(1), Le(MAX_LIMIT)] = 5,
-    layers: _Layers = None,
-    paths: _Paths = None,
+    layers: Layers = None,
+    paths: Paths = None,
     tags: Annotated[list[str] | None, "Only notes with all of these tags, or tags below them"] = None,
     where: Annotated[list[str] | None, "Only notes with these properties, each as key=value"] = None,
-    start_date: _Start = None,
-    end_date: _End = None,
+    start_date: Start = None,
+    end_date: End = None,
     min_score: Annotated[float, "Only hits of this score or more; 1 is about every word of the query"] = 0.0,
     top_chunks_per_path: Annotated[int | None, "How many pieces of each note, at most", Ge(1), Le(100)] = None,
     expand_depth: Annotated[int | None, "How many links away neighbours are listed", Ge(0), Le(MAX_DEPTH)] = None,
@@ -59,7 +55,7 @@ def search(
     ] = None,
     expand_path_budget: Annotated[int | None, "How many neighbours in all", Ge(0), Le(1000)] = None,
     query_rewrite: Annotated[str | None, "What to look for by meaning instead, such as a likely answer"] = None,
-    include_archived: _Archived = False,
+    include_archived: Archived = False,
     weights: Annotated[
         list[str] | None, "How much a leg counts beside the other, as vector=2 or keyword=0; 0 turns it off"
     ] = None,
@@ -75,8 +71,10 @@ def search(
         Unavailable: If what was waited for does not happen.
     """
     if wait:
+        from reme.tools.health import wait as wait_for_index
+
         wait_for_index(workspace)
-    embedder, warnings = _ready(workspace)
+    embedder, warnings = ready(workspace)
     result = find_nodes(
         workspace.index,
         workspace.clock,
@@ -101,46 +99,9 @@ def search(
         embedder=embedder,
         signals=workspace.signals,
         vault=workspace.vault,
+        resource_origin=partial(resource_origin, workspace.vault),
     )
     workspace.met(hit.path for hit in result.hits)
-    return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
-
-
-def recall(
-    workspace: Workspace,
-    query: Annotated[str, "What to remember, in any language; nothing in it is syntax"],
-    budget: Annotated[int, "How many tokens the block may have, at most", Ge(LEAST_BUDGET), Le(MOST_BUDGET)] = 1_500,
-    layers: _Layers = None,
-    paths: _Paths = None,
-    start_date: _Start = None,
-    end_date: _End = None,
-    include_archived: _Archived = False,
-) -> Recall:
-    """Recall what a prompt needs: the note that a query is about, its relations, and the facts with their sources.
-
-    Raises:
-        InvalidInput: For a budget that is out of range, or a filter that cannot be met.
-        NotFound: For a path that nothing is at.
-        Refused: For a path outside the vault.
-    """
-    embedder, warnings = _ready(workspace)
-    result = recall_for(
-        workspace.index,
-        workspace.clock,
-        workspace.search,
-        query,
-        budget=budget,
-        layers=layers or (),
-        paths=paths or (),
-        start_date=start_date,
-        end_date=end_date,
-        include_archived=include_archived,
-        embedder=embedder,
-        signals=workspace.signals,
-        vault=workspace.vault,
-        anchors=workspace.anchors,
-    )
-    workspace.met(dict.fromkeys(fact.path for fact in result.facts))
     return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
 
 
@@ -162,7 +123,7 @@ def _weights(given: list[str] | None) -> dict[str, float]:
     return parsed
 
 
-def _ready(workspace: Workspace) -> tuple[Embedder | None, list[str]]:
+def ready(workspace: Workspace) -> tuple[Embedder | None, list[str]]:
     """The embedder, over an index that is brought up to the files, and what a person should know of both."""
     warnings = [missed] if (missed := look(workspace)) else []
     try:
@@ -177,7 +138,7 @@ def traverse(
     direction: Annotated[Literal["forward", "backward", "both"], "Along the links, against them, or both"] = "forward",
     depth: Annotated[int, "How many links far", Ge(1), Le(10)] = 1,
     predicates: Annotated[list[str] | None, "Only links with one of these relations"] = None,
-    layers: _Layers = None,
+    layers: Layers = None,
     exclude_archived: Annotated[bool, "Leave the archive out"] = False,
     unresolved: Annotated[bool, "List links that lead to no file, too"] = False,
     limit: Annotated[int, "How many notes, at most", Ge(1), Le(MAX_TRAVERSED)] = 100,
@@ -186,6 +147,7 @@ def traverse(
 
     Raises:
         NotFound: If there is no such note to start from.
+        InvalidInput: For a relation that no link has.
         Refused: For a path outside the vault.
     """
     look(workspace)

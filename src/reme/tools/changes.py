@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from reme.errors import Conflict, NotFound, Unavailable
-from reme.index import refresh
+from reme.errors import Conflict, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
 from reme.tools.workspace import Workspace
@@ -29,15 +28,12 @@ from reme.vault import (
     locked,
     revision_of_content,
 )
-from reme.wording import counted
 
 __all__ = [
     "DryRun",
     "Written",
-    "catch_up",
     "conflict_lines",
     "content_expected",
-    "look",
     "read_expected",
     "revision_conflict",
     "submit",
@@ -110,36 +106,6 @@ def submit(
         if attempt == _ATTEMPTS:
             raise _conflict(edits, outcome)
     raise AssertionError("unreachable")
-
-
-def look(workspace: Workspace) -> str:
-    """Bring the index up to the files before a question; what could not be taken in is told, and the question answered.
-
-    Returns:
-        What the answer may miss, or the empty string.
-    """
-    pending = refresh(workspace.index, workspace.vault).pending
-    if not pending:
-        return ""
-    many = counted(pending, "changed file")
-    notice = f"{many} could not be taken into the index, so answers may miss something; see: reme status"
-    workspace.vault.notices.append(notice)
-    return notice
-
-
-def catch_up(workspace: Workspace) -> None:
-    """Bring the index up to the files, so that no link is overlooked.
-
-    Raises:
-        Unavailable: If another process keeps it from being brought up to date.
-    """
-    pending = refresh(workspace.index, workspace.vault).pending
-    if pending:
-        raise Unavailable(
-            f"the index could not take in {counted(pending, 'changed file')}: another process is writing it, or the "
-            "disk is full",
-            hint="Try again in a moment; see: reme status",
-        )
 
 
 def read_expected(workspace: Workspace, path: VaultPath, expected: str | None) -> File:

@@ -63,7 +63,7 @@ def copy(
     """
     place = find_place(workspace, source)
     if place.folder and expected_revision is not None:
-        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave expected_revision out.")
+        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave `expected_revision` out.")
     targets = _targets(workspace, place, target)
 
     def gather() -> list[Edit]:

@@ -12,6 +12,7 @@ from annotated_types import Ge, Le
 
 from reme.state import Call
 from reme.tools.workspace import Workspace
+from reme.wording import counted
 
 __all__ = ["Costs", "Spent", "cost", "cost_text"]
 
@@ -46,7 +47,7 @@ class Costs:
         days: By day, newest first.
         runs: By run, newest first.
         reasoner: Who decides now.
-        left_today: Tokens that may still be used today; 0 where no model is asked.
+        left_today: Tokens that may still be used today; None where no model is asked.
     """
 
     since: date
@@ -54,7 +55,7 @@ class Costs:
     days: tuple[Spent, ...]
     runs: tuple[Spent, ...]
     reasoner: str
-    left_today: int
+    left_today: int | None
 
 
 def cost(
@@ -73,7 +74,7 @@ def cost(
         days=_grouped(calls, lambda call: call.day.isoformat()),
         runs=_grouped(calls, lambda call: f"{call.run} {call.operation}"),
         reasoner=workspace.reasoner_name,
-        left_today=max(0, workspace.daily_tokens - used),
+        left_today=None if workspace.daily_tokens is None else max(0, workspace.daily_tokens - used),
     )
 
 
@@ -92,7 +93,7 @@ def _spent(what: str, calls: list[Call]) -> Spent:
 
 def cost_text(result: Costs) -> str:
     """A line each for all of it, every day and every run."""
-    left = f"; {result.left_today:,} tokens left today" if result.left_today else ""
+    left = "" if result.left_today is None else f"; {result.left_today:,} tokens left today"
     lines = [f"since {result.since.isoformat()}: {_shown(result.total)} (reasoner: {result.reasoner}{left})"]
     lines += [f"{day.what}: {_shown(day)}" for day in result.days]
     lines += [f"run {run.what}: {_shown(run)}" for run in result.runs]
@@ -101,4 +102,4 @@ def cost_text(result: Costs) -> str:
 
 def _shown(spent: Spent) -> str:
     price = "" if spent.price is None else f", {spent.price:.4f}"
-    return f"{spent.calls} calls, {spent.tokens_in:,} tokens read, {spent.tokens_out:,} written{price}"
+    return f"{counted(spent.calls, 'call')}, {spent.tokens_in:,} tokens read, {spent.tokens_out:,} written{price}"

@@ -9,7 +9,8 @@ from typing import Annotated
 
 from reme.errors import InvalidInput, Refused
 from reme.paths import VaultPath
-from reme.tools.changes import catch_up, conflict_lines, content_expected, submit
+from reme.tools.changes import conflict_lines, content_expected, submit
+from reme.tools.freshness import catch_up
 from reme.tools.places import Place, find_place
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Remove, revision_of_content
@@ -105,11 +106,11 @@ def _check_asked(place: Place, *, recursive: bool, expected_revision: str | None
         count = len(place.files) + len(place.left)
         raise Refused(
             f"{place.path} is a folder with {counted(count, 'file')} in it",
-            hint="Give recursive to delete it with everything in it.",
+            hint="Give `recursive` to delete it with everything in it.",
             details={"path": place.path, "files": count},
         )
     if expected_revision is not None:
-        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave expected_revision out.")
+        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave `expected_revision` out.")
 
 
 def _inbound(workspace: Workspace, paths: Sequence[VaultPath]) -> tuple[Inbound, ...]:

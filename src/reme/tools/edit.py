@@ -67,7 +67,7 @@ def edit(
     if not find:
         raise InvalidInput("there is nothing to find", hint="Give the text to be replaced; to add text use append.")
     if all and occurrence is not None:
-        raise InvalidInput("all and occurrence are both given", hint="Give one of them.")
+        raise InvalidInput("`all` and `occurrence` are both given", hint="Give one of them.")
     target = workspace.vault.find(path)
     lines: tuple[int, ...] = ()
 
@@ -120,7 +120,7 @@ def _chosen(file: File, spans: Sequence[Span], find: str, *, every: bool, occurr
     if len(spans) > 1 and not every:
         raise Conflict(
             f"{file.path} contains {shown!r} {len(spans)} times, in lines {_named(lines)}",
-            hint="Give more of the text around it, or all, or occurrence.",
+            hint="Give more of the text around it, or `all`, or `occurrence`.",
             details=details,
         )
     return spans

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from reme.index import Edge
 from reme.markdown import parse, resolve, retarget
 from reme.paths import VaultPath, basename
-from reme.tools.changes import DryRun, catch_up, submit
+from reme.tools.changes import DryRun, submit
+from reme.tools.freshness import catch_up
 from reme.tools.retargeting import Relocation, done, respell_dangling
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Put

@@ -4,20 +4,20 @@ Owns the report. Reads the disk as well as the index, so that what the index has
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from annotated_types import Ge, Le
 
 from reme import __version__
 from reme.errors import Unavailable
-from reme.index import UNSEARCHED, FileProblem, Keeper, Stamp, Status, rebuild, refresh, take_texts
+from reme.index import UNSEARCHED, FileProblem, Index, Keeper, Status, behind, rebuild, refresh, take_texts
 from reme.index import wait as await_index
 from reme.paths import VaultPath
 from reme.tools.following import left_behind
 from reme.tools.workspace import Workspace
-from reme.vault import Layer, Stat
+from reme.vault import Layer
 from reme.wording import counted
 
 __all__ = [
@@ -76,13 +76,13 @@ class Reasoning:
 
     Attributes:
         reasoner: ``offline``, or the model.
-        tokens_today: What models have used today, and
-        tokens_a_day: what they may; 0 for both where no model is asked.
+        tokens_today: What models have used today.
+        tokens_a_day: What they may use a day; None where no model is asked.
     """
 
     reasoner: str
     tokens_today: int
-    tokens_a_day: int
+    tokens_a_day: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +168,19 @@ def status(
     """Tell how the vault is: files by layer, what the index has not seen yet, who keeps it, problems, what is left
     out."""
     vault, index = workspace.vault, workspace.index
+    keeper = workspace.keeper()
     with index.snapshot():
-        state, problems, stamps = index.status(), index.problems(), index.stamps()
-    scan = vault.scan()
-    pending = _pending(scan.files, stamps)
+        state, problems = index.status(), index.problems()
+    seen = _as_kept(index, keeper) if keeper and keeper.is_current else _on_disk(workspace)
     unsearched = [problem for problem in problems if problem.rule in UNSEARCHED]
     problems = [problem for problem in problems if problem.rule not in UNSEARCHED]
-    skipped = [*scan.skipped, *((problem.path, problem.message) for problem in unsearched)]
-    keeper = workspace.keeper()
+    skipped = [*seen.skipped, *((problem.path, problem.message) for problem in unsearched)]
     return Health(
         vault=vault.root.name,
-        files=dict(Counter(vault.layer_of(file.path) for file in scan.files)),
+        files=seen.files,
         position=state.position,
-        pending=len(pending),
-        pending_paths=tuple(pending[:limit]),
+        pending=seen.pending,
+        pending_paths=tuple(seen.paths[:limit]),
         notes=state.notes,
         chunks=state.chunks,
         links=state.links,
@@ -287,11 +286,27 @@ def _indexed(result: Health | Reindexed) -> str:
     return ", ".join(counted(number, thing) for number, thing in counts)
 
 
-def _pending(files: Sequence[Stat], stamps: Mapping[VaultPath, Stamp]) -> list[VaultPath]:
-    """The files that are new, changed or gone since the index last looked."""
-    present = {file.path: (file.size, file.mtime_ns, file.inode) for file in files}
-    changed = [path for path, facts in present.items() if path not in stamps or stamps[path][:3] != facts]
-    return sorted([*changed, *(path for path in stamps if path not in present)])
+class _Seen(NamedTuple):
+    """What there is besides the index, and what of it the index has not met."""
+
+    files: dict[Layer, int]
+    pending: int
+    paths: Sequence[VaultPath]
+    skipped: Sequence[tuple[str, str]]
+
+
+def _as_kept(index: Index, keeper: Keeper) -> _Seen:
+    """As who keeps the index says, who hears of every change: nothing needs to be walked over."""
+    said = keeper.status
+    pending, paths = (said.pending, said.pending_paths) if said else (0, ())
+    return _Seen(index.layers(), pending, paths, index.skipped())
+
+
+def _on_disk(workspace: Workspace) -> _Seen:
+    scan = workspace.vault.scan()
+    pending = sorted(behind(workspace.index, scan.files))
+    files: dict[Layer, int] = Counter(workspace.vault.layer_of(file.path) for file in scan.files)
+    return _Seen(dict(files), len(pending), pending, scan.skipped)
 
 
 def _embedding(workspace: Workspace, state: Status, keeper: Keeper | None) -> Embedding:
@@ -303,8 +318,8 @@ def _embedding(workspace: Workspace, state: Status, keeper: Keeper | None) -> Em
 
 
 def _reasoning(workspace: Workspace) -> Reasoning:
-    if not workspace.daily_tokens:
-        return Reasoning(workspace.reasoner_name, 0, 0)
+    if workspace.daily_tokens is None:
+        return Reasoning(workspace.reasoner_name, 0, None)
     calls = workspace.state.calls(workspace.clock.today())
     used = sum(call.tokens_in + call.tokens_out for call in calls)
     return Reasoning(workspace.reasoner_name, used, workspace.daily_tokens)
@@ -344,7 +359,7 @@ def _embedding_text(embedding: Embedding) -> str:
 
 
 def _reasoning_text(reasoning: Reasoning) -> str:
-    if not reasoning.tokens_a_day:
+    if reasoning.tokens_a_day is None:
         return reasoning.reasoner
     return f"{reasoning.reasoner}, {reasoning.tokens_today:,} of {reasoning.tokens_a_day:,} tokens used today"
 

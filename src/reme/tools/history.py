@@ -10,7 +10,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
-from reme.paths import VaultPath, parse_path
+from reme.paths import VaultPath, is_within, parse_path
 from reme.revision import Revision
 from reme.tools.changes import submit
 from reme.tools.daily import index_anew, is_generated_index
@@ -84,7 +84,7 @@ class Undone:
 def log(
     workspace: Workspace,
     limit: Annotated[int, "How many runs, at most", Ge(1), Le(1000)] = 20,
-    path: Annotated[str | None, "Only runs that touched this path, which need not exist any more"] = None,
+    path: Annotated[str | None, "Only runs that touched this file or folder, which need not exist any more"] = None,
 ) -> Log:
     """List the runs that changed the vault, newest first."""
     touched = None if path is None else _path_touched(workspace, path)
@@ -114,7 +114,7 @@ def show(workspace: Workspace, run: Annotated[str, "The run's id, as the log has
 def undo(
     workspace: Workspace,
     run: Annotated[str, "The run's id, as the log has it"],
-    paths: Annotated[list[str] | None, "Only what it did to these"] = None,
+    paths: Annotated[list[str] | None, "Only what it did to these files or folders"] = None,
     dry_run: Annotated[bool, "Only say what would be done"] = False,
 ) -> Undone:
     """Take back what a run did, keeping what was written later in other places.
@@ -128,6 +128,8 @@ def undo(
     vault = workspace.vault
     with locked(vault):
         touched = [path for record in history(vault, run=run) for path in record.paths]
+        if chosen is not None:
+            chosen = [path for path in touched if any(is_within(path, place) for place in chosen)] or chosen
         outcome = _undo(workspace, run, chosen, dry_run=dry_run)
         if not isinstance(outcome, Committed):
             return Undone(run, "", (), outcome.revisions if isinstance(outcome, Unchanged) else {}, dry_run=dry_run)

@@ -3,6 +3,8 @@
 Owns the answer to "what is there". Reads the index, after bringing it up to date.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,16 +12,15 @@ from typing import Annotated, Any, Final, Literal
 
 from annotated_types import Ge, Le
 
-from reme.errors import InvalidInput
 from reme.index import IndexedNote
 from reme.paths import VaultPath, fold
 from reme.revision import Revision
 from reme.search import filter_of
-from reme.tools.changes import look
-from reme.tools.daily import event_states
-from reme.tools.lint import orphan_paths, undigested_paths
+from reme.tools.conditions import parse_where
+from reme.tools.freshness import look
 from reme.tools.workspace import Workspace
-from reme.vault import Layer
+from reme.vault import Content, Layer
+from reme.wording import counted
 
 __all__ = [
     "FileFacts",
@@ -29,7 +30,6 @@ __all__ = [
     "TagCounts",
     "list_files",
     "list_text",
-    "parse_where",
     "stat",
     "stat_text",
     "tags",
@@ -86,6 +86,8 @@ class FileFacts:
         format: ``note``, ``text``, ``dialogue``, ``binary``, ``unreadable``; None where it is not indexed.
         size: In bytes.
         modified: Last modification, in the vault's zone.
+        fields: The Dataview fields of a note, typed; the values of one that it has several times are a list. Empty for
+            a note of more than 1 MiB.
         links: Number of links in it.
         backlinks: The files that link to it.
         problems: What is wrong with it, one sentence each.
@@ -101,6 +103,7 @@ class FileFacts:
     description: str
     tags: tuple[str, ...]
     properties: dict[str, Any]
+    fields: dict[str, Any]
     links: int
     backlinks: tuple[VaultPath, ...]
     problems: tuple[str, ...]
@@ -182,11 +185,9 @@ def stat(workspace: Workspace, path: Annotated[str, "The file; .md may be left o
     look(workspace)
     note = index.note(found)
     if note is None:
-        file, facts = vault.read(found), vault.stat(found)
-        modified = workspace.moment(facts.mtime_ns if facts else 0)
-        return FileFacts(
-            found, vault.layer_of(found), None, len(file.data), modified, file.revision, "", "", (), {}, 0, (), ()
-        )
+        facts, layer = vault.stat(found), vault.layer_of(found)
+        size, modified = (facts.size, workspace.moment(facts.mtime_ns)) if facts else (0, workspace.moment(0))
+        return FileFacts(found, layer, None, size, modified, vault.revision_at(found), "", "", (), {}, {}, 0, (), ())
     return FileFacts(
         found,
         note.layer,
@@ -198,10 +199,20 @@ def stat(workspace: Workspace, path: Annotated[str, "The file; .md may be left o
         note.description,
         note.tags,
         note.properties,
+        _fields(vault.content_of(found)) if note.format == "note" else {},
         len(index.links_from(found)),
         tuple(index.referrers(found)),
         tuple(f"line {p.line}: {p.message}" for p in index.problems() if p.path == found),
     )
+
+
+def _fields(content: Content | None) -> dict[str, Any]:
+    from reme.markdown import field_value, parse
+
+    values: defaultdict[str, list[Any]] = defaultdict(list)
+    for field in parse(content).fields if isinstance(content, bytes) else ():
+        values[field.key].append(field_value(field.value))
+    return {key: found[0] if len(found) == 1 else found for key, found in values.items()}
 
 
 def tags(
@@ -239,10 +250,11 @@ def stat_text(result: FileFacts) -> str:
         "description": result.description,
         "layer": result.layer,
         "format": result.format or "not indexed",
-        "size": f"{result.size} bytes",
+        "size": counted(result.size, "byte"),
         "modified": f"{result.modified:%Y-%m-%d %H:%M:%S}",
         "revision": result.revision,
         "tags": ", ".join(result.tags),
+        "fields": ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in result.fields.items()),
         "links": str(result.links),
         "backlinks": ", ".join(result.backlinks),
         "problems": "; ".join(result.problems),
@@ -255,29 +267,6 @@ def tags_text(result: TagCounts) -> str:
     return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags) or "no tags"
 
 
-def parse_where(conditions: list[str] | None) -> dict[str, str | None]:
-    """Conditions ``key=value`` as the index takes them; ``null`` is no value, and ``"null"`` the word.
-
-    Raises:
-        InvalidInput: If one is something else, or two are about one key.
-    """
-    parsed: dict[str, str | None] = {}
-    for condition in conditions or ():
-        key, equals, value = condition.partition("=")
-        if not equals or not key.strip():
-            raise InvalidInput(f"where: {condition!r} is no condition", hint="Write key=value, such as status=open.")
-        if key.strip() in parsed:
-            raise InvalidInput(f"where: there are two conditions on {key.strip()!r}", hint="Give one.")
-        wanted = value.strip()
-        quoted = len(wanted) > 1 and wanted[0] == wanted[-1] and wanted[0] in "'\"" and _is_null(wanted[1:-1])
-        parsed[key.strip()] = None if _is_null(wanted) else wanted[1:-1] if quoted else wanted
-    return parsed
-
-
-def _is_null(value: str) -> bool:
-    return value.casefold() == "null"
-
-
 def _lacks(note: IndexedNote, key: str) -> bool:
     """Whether a note's frontmatter has no value of a (folded) key, be it one that the index keeps elsewhere."""
     values = (value for name, value in note.properties.items() if fold(name) == key)
@@ -285,6 +274,9 @@ def _lacks(note: IndexedNote, key: str) -> bool:
 
 
 def _in_state(workspace: Workspace, state: State) -> Set[VaultPath]:
+    from reme.tools.daily import event_states
+    from reme.tools.lint import orphan_paths, undigested_paths
+
     if state == "orphan":
         return orphan_paths(workspace)
     if state == "undigested":

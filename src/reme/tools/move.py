@@ -3,7 +3,7 @@
 Owns what a move comes to. Which links must be respelled is worked out in ``retargeting``.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
@@ -12,7 +12,9 @@ from reme.index import Stamp
 from reme.markdown import Note, parse, retarget
 from reme.paths import VaultPath, basename, is_markdown, portable_name, unlinkable
 from reme.revision import Revision, revision_of
-from reme.tools.changes import catch_up, conflict_lines, content_expected, submit
+from reme.tools.changes import conflict_lines, content_expected, submit
+from reme.tools.freshness import catch_up
+from reme.tools.mentions import mentioned_names, mentions, mentions_files
 from reme.tools.places import Place, check_new, file_target, find_place, folder_target, promotion
 from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling
 from reme.tools.workspace import Workspace
@@ -44,7 +46,7 @@ class Retargeted:
 
 @dataclass(frozen=True, slots=True)
 class LinkLeft:
-    """A link that no longer leads where it did and was not respelled.
+    """A link, or a name in a base or canvas, that no longer leads where it did and was not respelled.
 
     Attributes:
         path: The file that it stands in, by its path afterwards.
@@ -113,7 +115,7 @@ def move(
     place = find_place(workspace, source)
     moved = _destinations(workspace, place, target)
     if place.folder and expected_revision is not None:
-        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave expected_revision out.")
+        raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave `expected_revision` out.")
     plan = _Plan(moved)
 
     def gather() -> list[Edit]:
@@ -126,6 +128,8 @@ def move(
             check_new(workspace, to, besides=frozenset(going))
         plan = _plan(workspace, going, moved, expected_revision, follow=retarget)
         plan.stamps = stamps
+        folder = {place.path: _shown_target(place, moved)} if place.folder else {}
+        plan.links_left += _mentions(workspace, plan, going | folder)
         return plan.edits
 
     reason = f"move {place.path} to {_shown_target(place, moved)}"
@@ -160,7 +164,7 @@ def _destinations(workspace: Workspace, place: Place, target: str) -> dict[Vault
     if not place.folder:
         to = file_target(workspace, place.path, target)
         if to == place.path:
-            raise InvalidInput(f"{place.path} is there already", hint="Give another target.")
+            raise InvalidInput(f"{place.path} is there already", hint="Give another `target`.")
         return {place.path: to}
     folder = folder_target(workspace, place.path, target)
     if not place.files:
@@ -175,9 +179,17 @@ def _promoted(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> dic
     return {note: within for note, within in wanted if note not in moved and within not in coming}
 
 
-def _shown_target(place: Place, moved: Mapping[VaultPath, VaultPath]) -> str:
+def _shown_target(place: Place, moved: Mapping[VaultPath, VaultPath]) -> VaultPath:
     first = next(iter(moved))
-    return moved[first][: len(moved[first]) - len(first) + len(place.path)]
+    return VaultPath(moved[first][: len(moved[first]) - len(first) + len(place.path)])
+
+
+def _mentions(workspace: Workspace, plan: _Plan, moved: Mapping[VaultPath, VaultPath]) -> Iterator[LinkLeft]:
+    """What names the old paths in files that are no notes."""
+    names = mentioned_names(moved)
+    for path in sorted(filter(mentions_files, plan.stamps)):
+        for line, name in mentions(workspace.vault.bytes_of(path) or b"", names):
+            yield LinkLeft(plan.moved.get(path, path), line, name, "only links of notes are respelled")
 
 
 def _plan(
@@ -239,7 +251,7 @@ def _unspellable(path: VaultPath, found: list[Respelling], error: InvalidInput) 
     because = f"{' '.join(unlinkable(target))} has another meaning there" if unlinkable(target) else error.message
     return InvalidInput(
         f"{path}, line {line}, links to {target} and could not spell it: {because}",
-        hint=f"Choose another name, such as {better}, or move without retarget.",
+        hint=f"Choose another name, such as {better}, or move with `retarget=false`.",
         details={"path": path, "line": line, "target": target, "suggestion": better},
     )
 
@@ -297,10 +309,10 @@ def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, 
 def _others_wrote(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, Revision]) -> bool:
     """Whether any note is neither as it was when the move was planned nor as the move has left it."""
     for file in workspace.vault.scan().files:
-        if not is_markdown(file.path):
-            continue
         stamp = plan.stamps.get(file.path)
         if stamp is not None and stamp[:3] == (file.size, file.mtime_ns, file.inode):
+            continue
+        if not is_markdown(file.path):
             continue
         if revisions.get(file.path) != workspace.vault.revision_at(file.path):
             return True

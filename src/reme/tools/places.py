@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reme.errors import Conflict, InvalidInput, Refused
-from reme.paths import VaultPath, basename, fold, is_markdown, join, parent, parse_path, suffix
+from reme.errors import Conflict, InvalidInput, NotFound, Refused
+from reme.paths import VaultPath, basename, fold, is_markdown, is_within, join, parent, parse_path, suffix
 from reme.tools.workspace import Workspace
 
 __all__ = ["Place", "check_new", "file_target", "find_place", "folder_target", "promotion"]
@@ -43,11 +43,15 @@ def find_place(workspace: Workspace, raw: str) -> Place:
     """
     vault = workspace.vault
     path = parse_path(raw)
+    as_folder = raw.endswith(("/", "\\"))
     if not vault.is_folder(path):
+        if as_folder:
+            hint = f"Leave the slash out for the note {path}, or see what is there with: reme list"
+            raise NotFound(f"there is no folder {path}", hint=hint, details={"path": path})
         found = vault.find(raw)
         return Place(found, (found,), folder=False)
     note = VaultPath(path + ".md")
-    if not raw.endswith(("/", "\\")) and vault.exists(note):
+    if not as_folder and vault.exists(note):
         raise InvalidInput(
             f"{path} is a folder, and {note} a note",
             hint=f"Write {path}/ for the folder or {note} for the note.",
@@ -73,13 +77,13 @@ def check_new(workspace: Workspace, path: VaultPath, besides: frozenset[VaultPat
     vault = workspace.vault
     if (wanted := promotion(workspace, path)) and path == wanted[1] and wanted[0] not in besides:
         raise _taken(wanted[0])
-    if vault.is_folder(path) and not any(_is_below(b, path) for b in besides):
+    if vault.is_folder(path) and not any(is_within(b, path) for b in besides):
         raise _taken(path)
     wanted = fold(path)
     place = vault.locate(parent(path))
     for entry in place.iterdir() if place.is_dir() else ():
         there = join(parent(path), unicodedata.normalize("NFC", entry.name))
-        if fold(there) == wanted and there not in besides and vault.exists(there):
+        if fold(there) == wanted and there not in besides and not vault.is_folder(there):
             raise _taken(there)
 
 
@@ -113,7 +117,7 @@ def folder_target(workspace: Workspace, source: VaultPath, raw: str) -> VaultPat
     renamed = fold(path) == fold(source) and path != source
     if vault.is_folder(path) and not renamed and path != source:
         path = join(path, basename(source))
-    if _is_below(path, source):
+    if is_within(path, source):
         raise InvalidInput(f"the folder {source} cannot go into itself", details={"source": source, "target": path})
     if (vault.is_folder(path) or vault.exists(path)) and not renamed:
         raise _taken(path)
@@ -134,18 +138,13 @@ def promotion(workspace: Workspace, path: VaultPath) -> tuple[VaultPath, VaultPa
     return (note, within) if vault.exists(note) and not vault.exists(within) else None
 
 
-def _is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder or inside it."""
-    return path == folder or path.startswith(folder + "/")
-
-
 def _taken(path: VaultPath) -> Conflict:
     return Conflict(f"{path} exists already", hint="Choose another path.", details={"path": path})
 
 
 def _check_ordinary(workspace: Workspace, path: VaultPath) -> None:
     for layer, folder in workspace.vault.layout.folders().items():
-        if _is_below(fold(folder), fold(path)):
+        if is_within(fold(folder), fold(path)):
             raise Refused(
                 f"{path} is or holds the folder of the {layer} layer, which stays where it is",
                 hint="Name the files or the folders in it.",

@@ -4,6 +4,7 @@ Owns what a reader gets to see of a file. Knows nothing of links or indexes.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, BinaryIO, Final
 
@@ -24,11 +25,13 @@ _LARGEST_PARSED: Final = 32_000_000
 """Bytes of a file whose headings are looked for at all; lines are found in any."""
 
 _PIECE: Final = 1 << 16
+_CONTINUING: Final = bytes(range(0x80, 0xC0))
+"""What begins no character in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A stretch of whole lines of a file.
+    """A stretch of whole lines of a file, or of one line that is too long for one read.
 
     Attributes:
         text: The lines with their own endings, without a byte-order mark.
@@ -37,7 +40,8 @@ class Text:
         end_line: The last line, included.
         total_lines: How many lines the file has.
         encoding: ``utf-8``, or the codec in which the file was read.
-        truncated: Whether more was asked for than one read returns; go on at ``end_line + 1``.
+        truncated: Whether more was asked for than one read returns.
+        next_byte: Where it goes on, the ``start_byte`` of the next read; None where nothing was cut off.
     """
 
     path: VaultPath
@@ -48,6 +52,7 @@ class Text:
     total_lines: int
     encoding: str = "utf-8"
     truncated: bool = False
+    next_byte: int | None = None
 
 
 def read(
@@ -56,20 +61,23 @@ def read(
     start_line: Annotated[int | None, "First line, from 1", Ge(1)] = None,
     end_line: Annotated[int | None, "Last line, included", Ge(1)] = None,
     heading: Annotated[str | None, "Only the section under this heading: 'Steps' or 'Rotation > Steps'"] = None,
+    start_byte: Annotated[int | None, "First byte, from 0: the next_byte of a read that was cut short", Ge(0)] = None,
 ) -> Text:
     """Read a note or other text file: whole, some lines, or the section under a heading.
 
-    At most a million bytes are returned at once.
+    At most a million bytes are returned at once, cut behind a line, or within one that is longer.
 
     Raises:
-        NotFound: If there is no such file, line or heading.
+        NotFound: If there is no such file, line, byte or heading.
         Conflict: If several headings match, naming their lines.
-        InvalidInput: If the file is not text, or too large for headings, or lines and heading are both given.
+        InvalidInput: If the file is not text, or too large for headings, or two beginnings are given.
     """
     vault = workspace.vault
     found = vault.find(path)
+    if start_byte is not None and start_line is not None:
+        raise InvalidInput("`start_byte` and `start_line` are both given", hint="Give one of them.")
     if heading is not None:
-        if start_line is not None or end_line is not None:
+        if start_line is not None or end_line is not None or start_byte is not None:
             raise InvalidInput("a heading and lines are both given", hint="Give one of them.")
         facts = vault.stat(found)
         if facts is not None and facts.size > _LARGEST_PARSED:
@@ -77,25 +85,33 @@ def read(
         note = parse(vault.read(found).data)
         start_line, end_line = _section(found, note, heading)
     if start_line is not None and end_line is not None and end_line < start_line:
-        raise InvalidInput(f"end_line {end_line} is before start_line {start_line}")
+        raise InvalidInput(f"`end_line` {end_line} is before `start_line` {start_line}")
     with vault.open(found) as stream:
-        piece = _collect(stream, start_line or 1, end_line)
+        piece = _collect(stream, start_line or 1, end_line, start_byte or 0)
     if start_line is not None and start_line > max(piece.total, 1):
         raise NotFound(
             f"{found} has no line {start_line}, only {piece.total}",
-            hint="Read without start_line.",
+            hint="Read without `start_line`.",
             details={"path": found, "total_lines": piece.total},
         )
+    if start_byte and start_byte >= piece.size:
+        raise NotFound(
+            f"{found} has no byte {start_byte}, only {piece.size}",
+            hint="Give the next_byte of a read that was cut short.",
+            details={"path": found, "size": piece.size},
+        )
+    if start_byte and not piece.data:
+        raise InvalidInput(f"`end_line` {end_line} ends before `start_byte` {start_byte}")
     text, encoding = _decode(found, piece)
     workspace.met([found])
-    first = min(start_line or 1, piece.total)
-    return Text(found, text, piece.revision, first, piece.end, piece.total, encoding, piece.truncated)
+    cut = piece.begin + len(piece.data) if piece.truncated else None
+    return Text(found, text, piece.revision, piece.line, piece.end, piece.total, encoding, piece.truncated, cut)
 
 
 def read_text(result: Text) -> str:
     """The lines under one line that says what they are."""
     lines = f"lines {result.start_line}-{result.end_line} of {result.total_lines}"
-    more = f", cut short: go on at line {result.end_line + 1}" if result.truncated else ""
+    more = f", cut short: go on at byte {result.next_byte}" if result.truncated else ""
     encoding = "" if result.encoding == "utf-8" else f", {result.encoding}"
     return f"[{result.path} {lines}, revision {result.revision}{encoding}{more}]\n{result.text}"
 
@@ -103,32 +119,41 @@ def read_text(result: Text) -> str:
 @dataclass(frozen=True, slots=True)
 class _Piece:
     data: bytes
+    begin: int
+    line: int
     end: int
+    size: int
     total: int
     revision: Revision
     truncated: bool
 
 
-def _collect(stream: BinaryIO, first: int, last: int | None) -> _Piece:
-    """Go through a file once, keeping only the lines that are wanted."""
+def _collect(stream: BinaryIO, first: int, last: int | None, start: int) -> _Piece:
+    """Go through a file once, keeping only the lines that are wanted, from the byte ``start`` on."""
     whole = digest()
     kept = bytearray()
     truncated = False
-    line = 1
+    line, size = 1, 0
+    begin = begin_line = 0
     ended = True
     for part in _parts(stream):
         whole.update(part)
-        if line >= first and (last is None or line <= last) and not truncated:
-            truncated = len(kept) + len(part) > _LIMIT
-            if not truncated:
-                kept += part
+        if line >= first and (last is None or line <= last) and size + len(part) > start and not truncated:
+            wanted = part[max(start - size, 0) :]
+            if not kept:
+                begin, begin_line = size + len(part) - len(wanted), line
+            truncated = len(kept) + len(wanted) > _LIMIT
+            kept += wanted[: _LIMIT - len(kept)]
         ended = part.endswith(b"\n")
         line += ended
+        size += len(part)
     total = line - 1 if ended else line
-    if truncated and (newline := kept.rfind(b"\n")) >= 0:
-        del kept[newline + 1 :]
+    if truncated:
+        newline = kept.rfind(b"\n")
+        del kept[newline + 1 if newline >= 0 else len(_whole_characters(kept)) :]
     count = kept.count(b"\n") + (bool(kept) and not kept.endswith(b"\n"))
-    return _Piece(bytes(kept), min(first - 1 + count, total), total, Revision(whole.hexdigest()), truncated)
+    end = min(begin_line - 1 + count, total) if kept else 0
+    return _Piece(bytes(kept), begin, begin_line, end, size, total, Revision(whole.hexdigest()), truncated)
 
 
 def _parts(stream: BinaryIO) -> Iterator[bytes]:
@@ -181,13 +206,13 @@ def _matches(trail: tuple[str, ...], wanted: str) -> bool:
 
 def _decode(path: VaultPath, piece: _Piece) -> tuple[str, str]:
     data = piece.data
-    if piece.truncated:
-        data = _whole_characters(data)
-    try:
-        if b"\0" not in data:
-            return data.decode("utf-8-sig"), "utf-8"
-    except UnicodeDecodeError:
-        pass
+    if b"\0" not in data:
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-8" if piece.begin else "utf-8-sig"), "utf-8"
+        rest = data[:3].lstrip(_CONTINUING) + data[3:]
+        if piece.begin and not rest.isascii():
+            with suppress(UnicodeDecodeError):
+                return rest.decode("utf-8"), "utf-8"  # begun within a character
     note = parse(data)
     if note.encoding == "utf-8" or not note.source:
         raise InvalidInput(
@@ -198,7 +223,7 @@ def _decode(path: VaultPath, piece: _Piece) -> tuple[str, str]:
     return note.source.decode("utf-8-sig"), note.encoding
 
 
-def _whole_characters(data: bytes) -> bytes:
+def _whole_characters(data: bytes | bytearray) -> bytes | bytearray:
     """Without the character that the end cuts through."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]

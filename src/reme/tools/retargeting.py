@@ -40,7 +40,7 @@ def planned(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
         moved: From each file's path to the one that it gets.
     """
     known = _Remembered(names)
-    return Relocation(moved, known, _Relocated(known, moved), _touched(moved))
+    return Relocation(moved, known, _Remembered(_Relocated(known, moved.items())), _touched(moved))
 
 
 def done(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
@@ -51,8 +51,8 @@ def done(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
         moved: From the path that each file had to the one that it has.
     """
     known = _Remembered(names)
-    back = {target: source for source, target in moved.items()}
-    return Relocation(moved, _Relocated(known, back), known, _touched(moved))
+    back = [(now, old) for old, now in moved.items()]  # a file may have had several paths
+    return Relocation(moved, _Remembered(_Relocated(known, back)), known, _touched(moved))
 
 
 def _touched(moved: Mapping[VaultPath, VaultPath]) -> frozenset[str]:
@@ -72,12 +72,13 @@ class _Remembered:
 class _Relocated:
     """The names of a vault as they are with some files at other paths."""
 
-    def __init__(self, names: Names, moved: Mapping[VaultPath, VaultPath]) -> None:
+    def __init__(self, names: Names, moved: Iterable[tuple[VaultPath, VaultPath]]) -> None:
+        moved = list(moved)
         self._names = names
-        self._moved = moved
+        self._moved = dict(moved)
         self._paths: dict[str, list[VaultPath]] = defaultdict(list)
         self._basenames: dict[str, list[VaultPath]] = defaultdict(list)
-        for source, target in moved.items():
+        for source, target in moved:
             if source in names.exact(fold(source)):
                 self._paths[fold(target)].append(target)
                 self._basenames[fold(basename(target))].append(target)

@@ -9,12 +9,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
+from reme.errors import InvalidInput
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.search import Origin, as_origin, lowest
-from reme.vault import SIDECAR_SUFFIX
+from reme.vault import SIDECAR_SUFFIX, Vault
 
-__all__ = ["Sighting", "recorded_origin", "recorded_revisions", "sidecar_of", "sighting_entry"]
+__all__ = [
+    "Sighting",
+    "check_sidecar",
+    "recorded_origin",
+    "recorded_revisions",
+    "resource_origin",
+    "sidecar_of",
+    "sighting_entry",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +81,37 @@ def recorded_origin(data: bytes) -> Origin:
     return lowest(as_origin(entry.get("origin")) or "web" for entry in entries) if entries else "web"
 
 
+def resource_origin(vault: Vault, path: VaultPath) -> Origin:
+    """What a resource's sidecar records of its origin; ``web`` where there is none."""
+    return recorded_origin(vault.bytes_of(sidecar_of(path)) or b"")
+
+
+def check_sidecar(path: VaultPath, data: bytes) -> None:
+    """Make sure that bytes can be read as a sidecar.
+
+    Raises:
+        InvalidInput: If they are no list of entries.
+    """
+    document = _document(data)
+    if not isinstance(document, list) or len(_entries(data)) < len(cast("list[object]", document)):
+        raise InvalidInput(
+            f"{path} would no longer be a list of entries",
+            hint="Append an entry of its own, such as: - note: read twice",
+            details={"path": path},
+        )
+
+
 def _entries(data: bytes) -> list[Mapping[str, object]]:
+    document = _document(data)
+    entries = cast("list[object]", document if isinstance(document, list) else [document])
+    return [cast("Mapping[str, object]", entry) for entry in entries if isinstance(entry, Mapping)]
+
+
+def _document(data: bytes) -> object:
+    """What the YAML says; None where it is none."""
     import yaml
 
     try:
-        document: object = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except (yaml.YAMLError, ValueError):
-        return []
-    entries = cast("list[object]", document if isinstance(document, list) else [document])
-    return [cast("Mapping[str, object]", entry) for entry in entries if isinstance(entry, Mapping)]
+        return None

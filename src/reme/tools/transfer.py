@@ -18,7 +18,8 @@ from reme.index import Filter
 from reme.paths import VaultPath, basename, check_portable, parse_path, portable_name
 from reme.revision import ABSENT, Revision, digest, revision_of
 from reme.search import Origin, lowest
-from reme.tools.changes import DryRun, conflict_lines, look, submit
+from reme.tools.changes import DryRun, conflict_lines, submit
+from reme.tools.freshness import look
 from reme.tools.local import LocalFile
 from reme.tools.places import check_new
 from reme.tools.sidecars import SIDECAR_SUFFIX, Sighting, sidecar_of, sighting_entry

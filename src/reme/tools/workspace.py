@@ -54,7 +54,7 @@ class Workspace:
         embedder: Opens the embedder when it is first needed; it may raise ``Unavailable``.
         embedder_name: As the settings name it; ``none`` for none.
         reasoner_name: Who decides what is remembered and learnt: ``offline``, or the model as the settings name it.
-        daily_tokens: How many tokens models may use a day.
+        daily_tokens: How many tokens models may use a day; None where no model is asked.
         signals: What maintenance has found out, for ranking.
         access: Counts what was found or read; None where that is not to be counted.
         anchors: What tells the intent of a query, kept for as long as the vault is open.
@@ -76,7 +76,7 @@ class Workspace:
     views: Callable[[], Sequence[Amend]] = _no_views
     embedder_name: str = "none"
     reasoner_name: str = "offline"
-    daily_tokens: int = 0
+    daily_tokens: int | None = None
     access: AccessLog | None = None
     anchors: Anchors = field(default_factory=Anchors)
 

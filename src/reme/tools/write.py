@@ -43,7 +43,7 @@ def write(
     if overwrite and expected_revision is None and not force:
         raise InvalidInput(
             "overwriting needs the revision that you have read",
-            hint="Read the file and give its revision as expected_revision, or give force.",
+            hint="Read the file and give its revision as `expected_revision`, or give `force`.",
         )
     vault = workspace.vault
     target = vault.name_for(path)
@@ -71,7 +71,8 @@ def write(
 def _with_frontmatter(path: VaultPath, data: bytes, name: str | None, description: str | None) -> bytes:
     asked = {key: value for key, value in (("name", name), ("description", description)) if value is not None}
     if asked and not is_markdown(path):
-        raise InvalidInput(f"{path} is no Markdown note and has no frontmatter", hint="Leave name and description out.")
+        message = f"{path} is no Markdown note and has no frontmatter"
+        raise InvalidInput(message, hint="Leave `name` and `description` out.")
     for key, value in asked.items():
         data = set_property(parse(data), key, value)
     return data
@@ -80,6 +81,6 @@ def _with_frontmatter(path: VaultPath, data: bytes, name: str | None, descriptio
 def _exists(path: VaultPath, revision: str) -> Conflict:
     return Conflict(
         f"{path} exists already",
-        hint="Use append or edit to change it, or read it and overwrite with the revision that the read returned.",
+        hint="Change it with append or edit, or give `overwrite` with the `expected_revision` that a read returned.",
         details={"path": path, "actual_revision": revision},
     )

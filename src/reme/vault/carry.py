@@ -85,7 +85,8 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
         _change(vault, staged, step, back=back)
     folders = {new.parent for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
     for_each(sync_folder, sorted(folders))
-    for_each(lambda item: copies.update(_clear(vault, *item)), todo)
+    for staged, step in todo:
+        copies.update(_clear(vault, staged, step))
     return Carried(tuple(left), copies)
 
 
@@ -213,7 +214,7 @@ def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[tuple[VaultPath, 
             found = content_at(hidden)
         except FileNotFoundError:
             continue
-        if revision_of_content(found) == revision_of_content(step.pre) or begins_with(step.post or b"", found):
+        if found == step.pre or begins_with(step.post or b"", found):
             hidden.unlink()
         else:
             yield step.path, _conflict_copy(vault, hidden, step.path)

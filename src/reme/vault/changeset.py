@@ -11,6 +11,7 @@ from reme.markdown import Note
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault.content import Content
+from reme.vault.roles import Role
 
 __all__ = [
     "Amend",
@@ -24,12 +25,9 @@ __all__ = [
     "Outcome",
     "Put",
     "Remove",
-    "Role",
     "Split",
     "Unchanged",
 ]
-
-Role = Literal["agent", "curator", "person", "system"]
 
 Law = Literal["keep-links", "keep-words", "cite-source"]
 """``keep-links`` is E-1, ``keep-words`` E-4, ``cite-source`` P-1. E-3 holds for every retarget."""

@@ -4,11 +4,10 @@ Owns the order of these steps. Knows no index: what a change means for projectio
 """
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
 from reme.errors import InvalidInput, Refused, Unavailable
 from reme.markdown import parse
@@ -36,7 +35,7 @@ from reme.vault.laws import check_laws, check_retarget, check_split
 from reme.vault.merge import merge
 from reme.vault.policy import check_policy
 
-__all__ = ["check", "commit", "finish_interrupted", "locked"]
+__all__ = ["check", "commit", "finish", "locked"]
 
 
 @contextmanager
@@ -57,18 +56,8 @@ def locked(vault: Vault) -> Generator[None]:
         yield
 
 
-def finish_interrupted(vault: Vault, *, wait: bool = False) -> None:
-    """Finish what a crash has left half done, so that readers do not see it so.
-
-    Args:
-        vault: The vault.
-        wait: Whether to wait for a writer that is at work: it may be about to crash.
-
-    Raises:
-        Unavailable: If it cannot be finished now.
-    """
-    if not vault.journal.is_pending:
-        return
+def finish(vault: Vault, *, wait: bool) -> None:
+    """Finish what a crash has left half done; ``finish_interrupted`` calls this where there is such a thing."""
     if wait:
         with locked(vault):
             return
@@ -271,17 +260,16 @@ def _entry(vault: Vault, change_set: ChangeSet, steps: tuple[Step, ...]) -> Entr
         change_set.undoes,
         paths,
     )
-    return Entry(record, steps)
+    return Entry(record, steps, _missing_folders(vault, paths))
 
 
 def _write(vault: Vault, entry: Entry) -> Carried:
-    missing = _missing_folders(vault, entry)
     try:
         entry = vault.journal.begin(entry)
         carried = carry_out(vault, entry, fresh=True)
         vault.journal.finish(entry)
     except OSError as error:
-        _take_back(vault, entry, missing, error)
+        _take_back(vault, entry, error)
         raise unwritable(error, ", ".join(entry.record.paths[:3])) from error
     with suppress(OSError):
         vault.journal.prune(entry.record.at)
@@ -290,7 +278,7 @@ def _write(vault: Vault, entry: Entry) -> Carried:
     return carried
 
 
-def _take_back(vault: Vault, entry: Entry, missing: list[Path], error: OSError) -> None:
+def _take_back(vault: Vault, entry: Entry, error: OSError) -> None:
     try:
         carry_out(vault, entry, back=True)
         vault.journal.abandon()
@@ -300,9 +288,7 @@ def _take_back(vault: Vault, entry: Entry, missing: list[Path], error: OSError) 
             f"{error.strerror}, then {second.strerror}",
             hint="It will be finished when the vault is next written; run: reme status",
         ) from error
-    for folder in missing:
-        with suppress(OSError):
-            folder.rmdir()
+    vault.drop_empty(entry.folders)
 
 
 def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) -> dict[VaultPath, Revision]:
@@ -327,11 +313,15 @@ def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) 
     return rejoined
 
 
-def _missing_folders(vault: Vault, entry: Entry) -> list[Path]:
-    """Folders that carrying out would make, deepest first."""
-    places = {vault.locate(folder) for folder in {parent(path) for path in entry.record.paths}}
-    folders = {folder for place in places for folder in (place, *place.parents) if not folder.exists()}
-    return sorted(folders, key=lambda folder: len(folder.parts), reverse=True)
+def _missing_folders(vault: Vault, paths: Iterable[VaultPath]) -> tuple[VaultPath, ...]:
+    """The folders above these paths that there are not yet, deepest first."""
+    missing: set[VaultPath] = set()
+    for folder in {parent(path) for path in paths}:
+        above = folder
+        while above and above not in missing and not vault.is_folder(above):
+            missing.add(above)
+            above = parent(above)
+    return tuple(sorted(missing, key=lambda folder: folder.count("/"), reverse=True))
 
 
 def _recover(vault: Vault) -> None:

@@ -3,6 +3,7 @@
 Owns the two forms and what can be asked of both. Knows no vault paths and writes nothing.
 """
 
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +85,9 @@ def content_at(place: Path, name: str = "") -> Content:
         place: Where it is; it is read again whenever a large content is.
         name: How messages call it; its file name by default.
     """
+    facts = place.stat()
+    if stat.S_ISREG(facts.st_mode) and facts.st_size <= LARGEST_HELD:
+        return place.read_bytes()
     return content_in(lambda: pieces_at(place), name or place.name)
 
 

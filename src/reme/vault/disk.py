@@ -51,8 +51,12 @@ def for_each(work: Callable[[_T], object], items: Sequence[_T]) -> None:
         return
     from concurrent.futures import ThreadPoolExecutor
 
+    def one_after_another(some: Sequence[_T]) -> None:
+        for item in some:
+            work(item)
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(work, items):
+        for _ in pool.map(one_after_another, (items[first::_AT_ONCE] for first in range(_AT_ONCE))):
             pass
 
 
@@ -86,7 +90,8 @@ def write_new(path: Path, pieces: Iterable[bytes], like: os.stat_result | None =
             if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
                 with suppress(PermissionError):
                     os.fchown(descriptor, like.st_uid, like.st_gid)
-            os.fchmod(descriptor, like.st_mode & 0o7777)
+            if own.st_mode != like.st_mode:
+                os.fchmod(descriptor, like.st_mode & 0o7777)
         sync_file(descriptor)
     finally:
         os.close(descriptor)

@@ -8,13 +8,14 @@ import errno
 import os
 import re
 import stat as modes
+import sys
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
@@ -22,9 +23,8 @@ from reme.paths import VaultPath, basename, check_portable, is_hidden, join, par
 from reme.revision import Revision, revision_of
 from reme.vault.content import LARGEST_HELD, Content, Large, content_in, revision_of_content
 from reme.vault.journal import Journal, Retention
-from reme.vault.layout import Layer, Layout
+from reme.vault.layout import SETTINGS_FILE, Layer, Layout
 from reme.vault.lock import FileLock
-from reme.vault.policy import SETTINGS_FILE
 
 __all__ = ["TEXT_SUFFIXES", "File", "Scan", "Stat", "Vault"]
 
@@ -35,8 +35,11 @@ TEXT_SUFFIXES: Final = frozenset(
 )
 _TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdownload|\.bak)$", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[\w \-.,()+&=@!']+")
+_USUAL_NAME = re.compile(r"\w[\w \-,()+&=@!']*\.(?:md|jsonl|txt)", re.ASCII)
+"""Names that no rule leaves out and no form of Unicode changes, known by one look."""
 _DEFAULT_LOCK_TIMEOUT_S = 10.0
 _PIECE = 1 << 20
+_WITHOUT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
 
 _Ignores = Callable[[VaultPath, bool], bool]
 _Complaints = tuple[tuple[str, str], ...]
@@ -51,11 +54,11 @@ class File:
     revision: Revision
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
+class Stat(NamedTuple):
     """What the file system says of a file: size in bytes, times in nanoseconds, inode number.
 
     Attributes:
+        inode: 0 on Windows, where a listing does not tell it.
         ctime_ns: When anything of it was last changed, which no program can set back; on Windows, when it was made.
     """
 
@@ -150,6 +153,10 @@ class Vault:
         Raises:
             Refused: If a component is a symlink, so that the file would not be where its path says.
         """
+        return Path(self._located(path))
+
+    def _located(self, path: VaultPath) -> str:
+        """The same as text, which is made in a fraction of the time."""
         place = str(self.root)
         for part in path.split("/") if path else ():
             step = f"{place}{os.sep}{part}"
@@ -167,7 +174,7 @@ class Vault:
                     details={"path": path},
                 )
             place = step
-        return Path(place)
+        return place
 
     def find(self, raw: str) -> VaultPath:
         """The existing file that a given spelling means: the path itself, else the path with ``.md``.
@@ -175,17 +182,22 @@ class Vault:
         Raises:
             Refused: If it is no path inside the vault.
             NotFound: If there is no such file.
-            InvalidInput: If it is a folder.
+            InvalidInput: If it is a folder, or spelled as one.
         """
-        path = parse_path(raw)
+        path = _file_path(raw)
         for candidate in (path, VaultPath(path + ".md")):
             if self.exists(candidate):
                 return candidate
         raise _folder(path) if self.is_folder(path) else _absent(path)
 
     def name_for(self, raw: str) -> VaultPath:
-        """The path that a given spelling means for a file that may not exist yet: a note, unless it says otherwise."""
-        path = parse_path(raw)
+        """The path that a given spelling means for a file that may not exist yet: a note, unless it says otherwise.
+
+        Raises:
+            Refused: If it is no path inside the vault.
+            InvalidInput: If it is spelled as a folder.
+        """
+        path = _file_path(raw)
         return path if suffix(path) in TEXT_SUFFIXES or self.exists(path) else VaultPath(path + ".md")
 
     def check_name(self, path: VaultPath, besides: Iterable[str] = ()) -> None:
@@ -240,7 +252,7 @@ class Vault:
 
     def _held(self, path: VaultPath, most: int | None) -> Content | None:
         try:
-            with self.locate(path).open("rb") as stream:
+            with _opened(self._located(path), path, buffering=0) as stream:
                 if most is None or os.fstat(stream.fileno()).st_size <= most:
                     return stream.read()
             return content_in(lambda: self.pieces(path), path)
@@ -269,7 +281,7 @@ class Vault:
     def open(self, path: VaultPath) -> Generator[BinaryIO]:
         """A file to read piece by piece, for those too large to hold."""
         try:
-            with self.locate(path).open("rb") as stream:
+            with _opened(self._located(path), path) as stream:
                 yield stream
         except FileNotFoundError as error:
             raise _absent(path) from error
@@ -293,21 +305,25 @@ class Vault:
             except OSError as error:
                 skipped.append((at, f"the folder cannot be read: {error.strerror}"))
                 continue
-            if at and any(entry.name == STATE_FOLDER for entry in entries):
+            if at and os.path.lexists(f"{place}{os.sep}{STATE_FOLDER}"):
                 skipped.append((at, "it is a vault of its own"))
                 continue
-            for entry in sorted(entries, key=lambda entry: entry.name):
+            above = f"{at}/" if at else ""
+            for entry in entries:
                 name = entry.name
-                if is_hidden(name) or _TRANSIENT.search(name) or (not at and name == SETTINGS_FILE):
+                path = VaultPath(above + name)
+                if not _USUAL_NAME.fullmatch(name):
+                    if is_hidden(name) or _TRANSIENT.search(name) or path == SETTINGS_FILE:
+                        continue
+                    if not name.isascii():
+                        name = unicodedata.normalize("NFC", name)
+                        path = VaultPath(above + name)
+                    if not _PLAIN_NAME.fullmatch(name) and (reason := _unnameable(path)):
+                        skipped.append((path.encode("utf-8", "replace").decode(), reason))
+                        continue
+                if ignored is not None and ignored(path, entry.is_dir(follow_symlinks=False)):
                     continue
-                if not name.isascii():
-                    name = unicodedata.normalize("NFC", name)
-                path = VaultPath(f"{at}/{name}" if at else name)
-                if not _PLAIN_NAME.fullmatch(name) and (reason := _unnameable(path)):
-                    skipped.append((path.encode("utf-8", "replace").decode(), reason))
-                elif ignored is not None and ignored(path, entry.is_dir(follow_symlinks=False)):
-                    continue
-                elif entry.is_file(follow_symlinks=False):
+                if entry.is_file(follow_symlinks=False):
                     if path in files:
                         skipped.append((path, "another file has this name in another Unicode form"))
                         if name != entry.name:
@@ -376,15 +392,11 @@ class Vault:
             return None, ()
         return self._ignoring[1:]
 
-    def drop_empty_parents(self, path: VaultPath) -> None:
-        """Remove the folders above a path that is gone, as far as they hold nothing; never a layer's own folder."""
-        folder = parent(path)
-        while folder and folder not in self.layout.folders().values():
-            try:
+    def drop_empty(self, folders: Iterable[VaultPath]) -> None:
+        """Remove folders, which come deepest first, as far as they hold nothing."""
+        for folder in folders:
+            with suppress(OSError):  # not empty, or gone
                 self.locate(folder).rmdir()
-            except OSError:
-                return  # not empty
-            folder = parent(folder)
 
     def drop_empty_folders(self, folder: VaultPath) -> None:
         """Remove a folder and the folders in it as far as they hold nothing, as after a move or delete of it all."""
@@ -395,8 +407,22 @@ class Vault:
                 continue  # not empty
 
 
+def _opened(place: str, path: VaultPath, buffering: int = -1) -> BinaryIO:
+    """A file opened for reading; for a pipe nobody waits, as the other end may never come."""
+    stream = open(place, "rb", buffering, opener=_open_at_once)  # noqa: SIM115
+    if modes.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream
+    stream.close()
+    raise InvalidInput(f"{path} is neither a file nor a folder", hint="Choose another path.", details={"path": path})
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    return os.open(name, flags | _WITHOUT_WAITING)
+
+
 def _stat(path: VaultPath, found: os.stat_result) -> Stat:
-    return Stat(path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+    inode = 0 if sys.platform == "win32" else found.st_ino
+    return Stat(path, found.st_size, found.st_mtime_ns, inode, found.st_ctime_ns)
 
 
 def unwritable(error: OSError, thing: str) -> Unavailable:
@@ -444,6 +470,18 @@ def _unreadable(path: VaultPath, error: OSError) -> Unavailable | InvalidInput:
 
 def _folder(path: VaultPath) -> InvalidInput:
     return InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}", details={"path": path})
+
+
+def _file_path(raw: str) -> VaultPath:
+    """A given spelling of a file: what ends with a slash is one of a folder."""
+    path = parse_path(raw)
+    if raw.endswith(("/", "\\")):
+        raise InvalidInput(
+            f"{path}/ names a folder, and a file is asked for",
+            hint=f"Leave the slash out for the note {path}, or name a file in the folder.",
+            details={"path": path},
+        )
+    return path
 
 
 def _absent(path: VaultPath) -> NotFound:

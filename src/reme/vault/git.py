@@ -49,7 +49,12 @@ def record_in_git(root: Path, record: Record) -> str:
 
 
 def _message(record: Record) -> str:
-    trailers = {"ReMe-Run": record.run, "ReMe-Change-Set": record.id, "ReMe-Actor": f"{record.actor} ({record.role})"}
+    trailers = {
+        "ReMe-Run": record.run,
+        "ReMe-Change-Set": record.id,
+        "ReMe-Actor": f"{record.actor} ({record.role})",
+        "ReMe-Reason": record.reason,
+    }
     if record.undoes:
         trailers["ReMe-Undoes"] = record.undoes
     lines = [f"{key}: {' '.join(value.split())}" for key, value in trailers.items()]

@@ -19,9 +19,9 @@ from typing import Any, cast
 from reme.errors import Unavailable
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
-from reme.vault.changeset import Role
 from reme.vault.content import LARGEST_HELD, Content, Large, revision_of_content
 from reme.vault.disk import sync_folder, write_new
+from reme.vault.roles import Role
 
 __all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Retention", "Step"]
 
@@ -30,6 +30,7 @@ _PENDING = "pending.zip"
 _UNSYNCED = "pending.tmp"
 _PRUNED = "pruned"
 _PIECE = 1 << 20
+_WORTH_COMPRESSING = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,15 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One change set as it was carried out: its record, and what was done, in order."""
+    """One change set as it was carried out: its record, and what was done, in order.
+
+    Attributes:
+        folders: The folders that were made for it, deepest first.
+    """
 
     record: Record
     steps: tuple[Step, ...]
+    folders: tuple[VaultPath, ...] = ()
 
     @property
     def id(self) -> str:
@@ -122,6 +128,10 @@ class Retention:
 
     days: int = 30
     size: int = 500_000_000
+
+    def __post_init__(self) -> None:
+        if min(self.days, self.size) < 0:
+            raise ValueError("neither days nor bytes can be fewer than none")
 
 
 class Journal:
@@ -248,7 +258,8 @@ class _Sink:
 
 
 def _pack(entry: Entry) -> Iterator[bytes]:
-    """The bytes of an entry's file, in pieces. Large contents stand in it as they are, others compressed."""
+    """The bytes of an entry's file, in pieces. Large contents and small ones stand in it as they are, those between
+    them compressed."""
     images: dict[str, Content] = {}
     steps: list[dict[str, Any]] = []
     for number, step in enumerate(entry.steps):
@@ -277,20 +288,27 @@ def _pack(entry: Entry) -> Iterator[bytes]:
         "reason": record.reason,
         "undoes": record.undoes,
         "paths": record.paths,
+        "folders": entry.folders,
         "steps": steps,
     }
     sink = _Sink()
-    with zipfile.ZipFile(cast("Any", sink), "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1))
+    with zipfile.ZipFile(cast("Any", sink), "w", compresslevel=1) as archive:
+        heading = json.dumps(manifest, ensure_ascii=False, indent=1).encode()
+        archive.writestr("manifest.json", heading, _way_of(heading))
         for name, content in images.items():
             if isinstance(content, bytes):
-                archive.writestr(name, content)
+                archive.writestr(name, content, _way_of(content))
                 continue
             with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
                 for piece in content.pieces():
                     member.write(piece)
                     yield sink.taken()
     yield sink.taken()
+
+
+def _way_of(image: bytes) -> int:
+    """How an image is kept: beginning to compress takes longer than compressing a small one."""
+    return zipfile.ZIP_STORED if len(image) < _WORTH_COMPRESSING else zipfile.ZIP_DEFLATED
 
 
 def _kept(entry: Entry, file: Path) -> Entry:
@@ -313,7 +331,7 @@ def _unpack(file: Path) -> Entry:
         with zipfile.ZipFile(file) as archive:
             manifest = json.loads(archive.read("manifest.json"))
             steps = tuple(_step(number, step, archive, file) for number, step in enumerate(manifest["steps"]))
-        return Entry(_record(manifest), steps)
+        return Entry(_record(manifest), steps, tuple(VaultPath(folder) for folder in manifest.get("folders", ())))
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise Unavailable(
             f"the journal entry {file.name} is damaged: {error}",

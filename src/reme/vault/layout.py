@@ -1,12 +1,16 @@
 """Which folder is which layer: all that the vault knows of what its folders are for, given by configuration."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from reme.errors import Refused
 from reme.paths import VaultPath, parse_path
 
-__all__ = ["Layer", "Layout"]
+__all__ = ["SETTINGS_FILE", "SIDECAR_SUFFIX", "Layer", "Layout"]
+
+SETTINGS_FILE: Final = VaultPath("reme.yaml")
+"""The vault's settings decide what roles and layers mean, so no agent may write them."""
+SIDECAR_SUFFIX: Final = ".meta.yaml"
 
 Layer = Literal["resource", "daily", "digest", "session", "archive", "audit", "other"]
 

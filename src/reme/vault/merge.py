@@ -12,7 +12,7 @@ __all__ = ["merge"]
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Both changes to a common base, where they do not touch; None where they do.
 
-    Text that both only added at the end does not touch: theirs comes first.
+    Lines that one only added at the end do not touch what the other did; where both only added, theirs come first.
 
     Args:
         base: What both started from.
@@ -25,6 +25,11 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         return ours
     if ours.startswith(base) and theirs.startswith(base):
         return theirs + ours[len(base) :]
+    merged = _by_lines(base, ours, theirs)
+    return _with_added(base, ours, theirs) if merged is None else merged
+
+
+def _by_lines(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     lines = tuple(data.splitlines(keepends=True) for data in (base, ours, theirs))
     merged: list[bytes] = []
     at = (0, 0, 0)
@@ -36,6 +41,15 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         merged += piece + lines[0][stable[0] : stable[0] + length]
         at = (stable[0] + length, stable[1] + length, stable[2] + length)
     return b"".join(merged)
+
+
+def _with_added(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """One version with the lines that the other only added at the end; None where neither did just that."""
+    for added, other in ((ours, theirs), (theirs, ours)):
+        if added.startswith(base) and base.endswith(b"\n") and other.endswith(b"\n"):
+            addition = added[len(base) :]
+            return other if other.endswith(addition) else other + addition
+    return None
 
 
 def _one_sided(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:

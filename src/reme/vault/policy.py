@@ -7,17 +7,14 @@ from typing import Final, Literal
 
 from reme.errors import Refused
 from reme.paths import VaultPath
-from reme.vault.changeset import Amend, Append, ChangeSet, Edit, Move, Put, Remove, Role
-from reme.vault.layout import Layer, Layout
+from reme.vault.changeset import Amend, Append, ChangeSet, Edit, Move, Put, Remove
+from reme.vault.layout import SETTINGS_FILE, SIDECAR_SUFFIX, Layer, Layout
+from reme.vault.roles import Role
 
 __all__ = ["check_policy"]
 
 Right = Literal["read", "add", "write"]
 """``add`` is creating files; ``write`` is everything, removal included."""
-
-SIDECAR_SUFFIX: Final = ".meta.yaml"
-SETTINGS_FILE: Final = VaultPath("reme.yaml")
-"""The vault's settings decide what the roles below mean, so no agent may write them."""
 
 _RIGHTS: Final[dict[Role, dict[Layer, Right]]] = {
     "agent": {"resource": "add", "daily": "write", "other": "write"},
@@ -68,6 +65,17 @@ def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[Vault
                 )
             if layer == "resource" and not adds:
                 _check_resource(path, edit)
+            elif (
+                layer == "resource"
+                and change_set.role == "agent"
+                and _is_sidecar(path)
+                and not isinstance(edit, Append)
+            ):
+                raise Refused(
+                    f"the role 'agent' may not create {path}, which tells where a resource is from",
+                    hint="Bring the resource in with upload, which records it.",
+                    details={"rule": "resources", "path": path, "role": change_set.role},
+                )
             elif isinstance(edit, Put) and edit.retarget and layer != "session":
                 continue
             elif (right := _RIGHTS[change_set.role].get(layer, "read")) != "write" and not (right == "add" and adds):
@@ -88,8 +96,14 @@ def _touched(edit: Edit, created: frozenset[VaultPath]) -> tuple[tuple[VaultPath
 
 
 def _check_resource(path: VaultPath, edit: Edit) -> None:
-    if path.endswith(SIDECAR_SUFFIX) and isinstance(edit, Append):
-        return
+    if _is_sidecar(path):
+        if isinstance(edit, Append):
+            return
+        raise Refused(
+            f"{path} tells of a resource: it is only ever appended to",
+            hint=f"Add another entry: append to {path}.",
+            details={"rule": "resources", "path": path},
+        )
     raise Refused(
         f"{path} is a resource: once added, its content never changes",
         hint=f"Write about it in a note of its own, or append to {path}{SIDECAR_SUFFIX}.",
@@ -97,7 +111,12 @@ def _check_resource(path: VaultPath, edit: Edit) -> None:
     )
 
 
+def _is_sidecar(path: VaultPath) -> bool:
+    return path.endswith(SIDECAR_SUFFIX)
+
+
 def _allowed(role: Role, layer: Layer) -> str:
-    writable = [name for name, right in _RIGHTS[role].items() if right == "write"]
+    writable, addable = (", ".join(n for n, r in _RIGHTS[role].items() if r == right) for right in ("write", "add"))
     able = [name for name, rights in _RIGHTS.items() if rights.get(layer) == "write"]
-    return f"{role} may write {', '.join(writable)}; {layer} may be written as {' or '.join(able) or 'nobody'}."
+    adding = f" and add to {addable}" if addable else ""
+    return f"{role} may write {writable}{adding}; {layer} may be written as {' or '.join(able) or 'nobody'}."

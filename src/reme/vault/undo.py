@@ -10,14 +10,15 @@ from itertools import chain, islice, takewhile
 
 from reme.errors import Conflict, NotFound, Refused
 from reme.markdown import with_regions_of, without_regions
-from reme.paths import VaultPath
+from reme.paths import VaultPath, is_within
 from reme.revision import ABSENT
-from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Role, Unchanged
+from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Unchanged
 from reme.vault.commit import check, commit, locked
 from reme.vault.content import Content, Large, content_in, pieces_of, revision_of_content
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.merge import merge
+from reme.vault.roles import Role
 
 __all__ = ["diff", "history", "undo"]
 
@@ -25,8 +26,8 @@ __all__ = ["diff", "history", "undo"]
 def history(
     vault: Vault, *, limit: int | None = None, run: str | None = None, path: VaultPath | None = None
 ) -> list[Record]:
-    """Change sets, newest first; those of one run or that touched one path, if named."""
-    records = (r for r in vault.journal.records(run) if path is None or path in r.paths)
+    """Change sets, newest first; those of one run, or that touched one file or anything in one folder, if named."""
+    records = (r for r in vault.journal.records(run) if path is None or any(is_within(p, path) for p in r.paths))
     return list(islice(records, limit))
 
 
@@ -86,8 +87,8 @@ def undo(
         outcome = commit(vault, change_set)
         match outcome:
             case Committed() | Unchanged():
-                for path in (path for path, revision in outcome.revisions.items() if revision == ABSENT):
-                    vault.drop_empty_parents(path)
+                for entry in entries:
+                    vault.drop_empty(entry.folders)
                 return outcome
             case Conflicted(actual):
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
@@ -101,7 +102,7 @@ def _plan_undo(
     view = _View(vault, is_generated)
     touched = False
     entries = _entries(vault, run)
-    undone = _undone(vault, entries)
+    undone, since = _since(vault, entries)
     if undone.issuperset(_changed(entries) if wanted is None else wanted):
         return ()
     for entry in entries:
@@ -115,11 +116,7 @@ def _plan_undo(
             f"run {run} did not touch {', '.join(paths or ())}", hint=f"See what it did with: reme show {run}"
         )
     if view.clashes:
-        raise Conflict(
-            f"{', '.join(view.clashes)} changed since {run} in the same places, so it cannot be undone there",
-            hint=f"See what it did with: reme show {run}; undo other files by naming them.",
-            details={"paths": list(view.clashes)},
-        )
+        raise _overlap(vault, entries, list(dict.fromkeys(view.clashes)), since)
     return tuple(view.edits())
 
 
@@ -131,15 +128,45 @@ def _entries(vault: Vault, run: str) -> list[Entry]:
     return entries
 
 
-def _undone(vault: Vault, entries: list[Entry]) -> set[VaultPath]:
-    """The paths that an undo, itself not undone, has taken back already."""
-    later = takewhile(lambda record: record.id > entries[0].id, vault.journal.records())
+def _since(vault: Vault, entries: list[Entry]) -> tuple[set[VaultPath], dict[str, set[VaultPath]]]:
+    """What happened since a run ended, as far as it has not been undone itself.
+
+    Returns:
+        The paths that an undo has taken back already, and by other runs, newest first, the paths that they changed.
+    """
+    run = entries[0].record.run
+    later = list(takewhile(lambda record: record.id > entries[0].id, vault.journal.records()))
+    known = {record.run for record in later}
     taken_back: dict[str, set[VaultPath]] = {}
+    changed: dict[str, set[VaultPath]] = {}
     for record in later:  # newest first, so an undo of an undo is met before it
+        standing = set(record.paths) - taken_back.get(record.run, set())
         if record.undoes is not None:
-            standing = set(record.paths) - taken_back.get(record.run, set())
             taken_back.setdefault(record.undoes, set()).update(standing)
-    return taken_back.get(entries[0].record.run, set())
+        if record.undoes is None or record.undoes not in {*known, run}:
+            changed.setdefault(record.run, set()).update(standing)
+    return taken_back.get(run, set()), changed
+
+
+def _overlap(
+    vault: Vault, entries: list[Entry], clashes: list[VaultPath], since: dict[str, set[VaultPath]]
+) -> Conflict:
+    """The error for what was changed again in the same places, with the ways on."""
+    run = entries[0].record.run
+    later = [other for other, paths in since.items() if not paths.isdisjoint(clashes)]
+    steps = (step for entry in entries for step in entry.steps)
+    created = {step.path for step in steps if isinstance(step, Replaced) and step.pre is None}
+    ways = [f"undo first what came later: {', then '.join(f'reme undo {other}' for other in later)}"] if later else []
+    ways += [
+        f"delete what it created: reme delete {path}" for path in clashes if path in created and vault.exists(path)
+    ]
+    ways.append(f"see what it did with reme show {run}, and undo its other files by naming them")
+    hint = "; or ".join(ways)
+    return Conflict(
+        f"{', '.join(clashes)} changed since {run} in the same places, so it cannot be undone there",
+        hint=f"{hint[0].upper()}{hint[1:]}.",
+        details={"paths": clashes, "later_runs": later},
+    )
 
 
 def _changed(entries: list[Entry]) -> set[VaultPath]:

@@ -43,8 +43,9 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None:
             from reme.catalog import nearest
+            from reme.errors import InvalidInput
 
-            raise click.UsageError(f"there is no command {args[0]!r}. {nearest(args[0], self.list_commands(ctx))}", ctx)
+            raise InvalidInput(f"there is no command {args[0]!r}", hint=nearest(args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -3,11 +3,9 @@
 Owns the translation only: what is acceptable is decided by the catalogue, as on every other face.
 """
 
-import base64
 import os
-import shutil
+import re
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -17,12 +15,10 @@ from typing import Any, Final, cast
 import click
 from click.shell_completion import CompletionItem
 
-from reme.app import build_catalog, open_vault
-from reme.catalog import Catalog, Operation, Parameter, as_json
-from reme.config import Settings
-from reme.errors import ConfigError, InvalidInput, NotFound, Unavailable
+from reme.catalog import Catalog, Operation, Parameter, add_tools, as_json
+from reme.errors import ConfigError, InvalidInput, NotFound, ReMeError, Unavailable
 from reme.faces.cli.invocation import Invocation, common_options
-from reme.tools import LocalFile, value_of_word
+from reme.tools import LocalFile
 
 __all__ = ["catalog", "command_for"]
 
@@ -39,7 +35,13 @@ _FROM_FILE: Final = frozenset({"messages"})
 @cache
 def catalog() -> Catalog:
     """The operations that there are commands for."""
-    return build_catalog(Settings())
+    return Catalog(add_tools, _add_actions)
+
+
+def _add_actions(catalog: Catalog) -> None:
+    from reme.actions import register
+
+    register(catalog)
 
 
 def command_for(operation: Operation) -> click.Command:
@@ -153,24 +155,50 @@ def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str)
 def _runner(operation: Operation) -> Callable[..., None]:
     @click.pass_obj
     def run(invocation: Invocation, /, **values: Any) -> None:
+        from reme.app import open_vault
+
         with ExitStack() as opened:
             arguments = _given(operation, values, opened)
             app = opened.enter_context(open_vault(invocation.root()))
             try:
                 result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
+            except ReMeError as error:
+                _spell_as_typed(error, click.get_current_context().command)
+                raise
             finally:
                 for notice in app.take_notices():
                     invocation.output.notice(notice)
         if invocation.output.as_json:
             invocation.output.document(as_json(result))
         elif operation.content and not sys.stdout.isatty() and (content := operation.content(result)):
-            click.echo(base64.b64decode(content.data), nl=False)
+            from base64 import b64decode
+
+            click.echo(b64decode(content.data), nl=False)
         else:
             invocation.output.text(operation.text(result))
         if operation.findings is not None and operation.findings(result):
             click.get_current_context().exit(EXIT_FINDINGS)
 
     return run
+
+
+def _spell_as_typed(error: ReMeError, command: click.Command) -> None:
+    """Have an error spell its parameters as they are typed on a command line."""
+    parameters = {parameter.name: parameter for parameter in command.params}
+    complaints = "|".join(map(re.escape, cast("list[str]", error.details.get("parameters", [])))) or "(?!)"
+    marks = re.compile(rf"`(\w+)(=false)?`|(?<![\w-])({complaints})(?=[:\[]| is missing)")
+
+    def typed(mark: re.Match[str]) -> str:
+        name = mark[1] or mark[3]
+        match parameters.get(name):
+            case click.Option() as option:
+                return option.secondary_opts[0] if mark[2] else option.opts[0]
+            case click.Argument():
+                return name.upper()
+            case _:
+                return mark[0]
+
+    error.message, error.hint = marks.sub(typed, error.message), marks.sub(typed, error.hint)
 
 
 def _given(operation: Operation, values: dict[str, Any], opened: ExitStack) -> dict[str, object]:
@@ -197,6 +225,8 @@ def _given(operation: Operation, values: dict[str, Any], opened: ExitStack) -> d
         elif parameter.name in _FROM_STDIN and value == "-":
             value = _decoded(_read_file(value), "standard input")
         elif parameter.takes_any_value:
+            from reme.tools import value_of_word
+
             value = value_of_word(value)
         elif isinstance(value, tuple):
             value = list(cast("tuple[str, ...]", value))
@@ -216,6 +246,9 @@ def _read_file(name: str) -> bytes:
 
 
 def _spooled(opened: ExitStack) -> LocalFile:
+    import shutil
+    import tempfile
+
     place = Path(opened.enter_context(tempfile.TemporaryDirectory())) / "stdin"
     with place.open("wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)

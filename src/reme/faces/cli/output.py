@@ -86,4 +86,6 @@ def usage_error(error: click.ClickException) -> ReMeError:
     """click's complaint about the arguments as an error of ours."""
     context = getattr(error, "ctx", None)
     hint = f"Try: {context.command_path} --help" if isinstance(context, click.Context) else "Try: reme --help"
+    if isinstance(error, click.NoSuchOption):
+        hint += "; a value that begins with a dash stands behind --"
     return InvalidInput(error.format_message().rstrip("."), hint=hint)

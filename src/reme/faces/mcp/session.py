@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reme.app import App, build_catalog
-from reme.catalog import Catalog
+from reme.catalog import Catalog, nearest
 from reme.config import load_settings
 from reme.errors import InvalidInput, ReMeError
 from reme.faces.mcp.conversation import Call, Frame, Tools
@@ -45,7 +45,7 @@ class _Session:
 
     def check(self, name: str) -> None:
         if name not in self._offered:
-            raise InvalidInput(f"there is no tool {name!r}", hint=f"There are: {', '.join(self._offered)}.")
+            raise InvalidInput(f"there is no tool {name!r}", hint=nearest(name, self._offered))
 
     def carry_out(self, call: Call) -> Frame:
         try:

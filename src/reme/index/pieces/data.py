@@ -11,7 +11,7 @@ from reme.markdown import count_tokens
 
 __all__ = ["json_pieces", "table_pieces", "unescaped", "yaml_pieces"]
 
-_JSON_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+_JSON_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _ESCAPE: Final = re.compile(r'(?:\\u[0-9a-fA-F]{4})+|\\[bfnrt"/\\]')
 _SPACE_ESCAPES: Final = frozenset(("\\b", "\\f", "\\n", "\\r", "\\t"))
 _YAML_KEY: Final = re.compile(rb"""((?:[ ]|- )*)("[^"\n]*"|'[^'\n]*'|[^\s#:"'\-][^:\n]*):(?:\s|$)""")

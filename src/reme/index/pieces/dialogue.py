@@ -12,8 +12,7 @@ from reme.markdown import count_tokens
 __all__ = ["dialogue_pieces", "iso_date"]
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_UNSAID: Final = frozenset({"id", "role", "speaker", "name", "at", "timestamp", "date", "type", "text", "content"})
-_DEEPEST: Final = 4
+_UNSAID: Final = frozenset({"id", "role", "speaker", "name", "at", "timestamp", "date", "type"})
 
 
 def iso_date(value: object) -> str | None:
@@ -32,9 +31,9 @@ def iso_date(value: object) -> str | None:
 def dialogue_pieces(data: bytes, size: Size | None = None) -> Iterator[Piece]:
     """One piece a turn, more for one that is longer than the limit.
 
-    A turn is a JSON object on a line of its own with the text said (``text`` or ``content``), who said it (``speaker``
-    or ``role``) and when (``at``). Another object is found by all that it holds; so is a line that is none, which is
-    complained of.
+    A turn is a JSON object on a line of its own with the text said (``text`` or ``content``), who said it (``speaker``,
+    ``name`` or ``role``) and when (``at``). Another object is found by all that it holds; so is a line that is none,
+    which is complained of.
 
     Args:
         data: The file, or some of its lines.
@@ -58,12 +57,14 @@ def _turn_piece(raw: bytes, start: int, number: int) -> Piece:
     if turn is None:
         text = raw.decode("utf-8", "replace")
         return Piece(start, end, number, number, words=text, complaint=f"line {number} is not a JSON object")
-    speaker = turn.get("speaker") or turn.get("role")
+    speaker = turn.get("speaker") or turn.get("name") or turn.get("role")
     when = turn.get("at") or turn.get("timestamp") or turn.get("date")
     who, date = str(speaker) if speaker else None, iso_date(when) if when else None
-    if "text" not in turn and "content" not in turn:
+    saying = next((key for key in ("text", "content") if key in turn), None)
+    if saying is None:
         return Piece(start, end, number, number, who, date, unescaped(raw.decode("utf-8", "replace")))
-    said = " ".join(_strings(turn.get("text", turn.get("content", ""))))
+    said = turn.pop(saying)
+    said = str(said) if isinstance(said, int | float) else " ".join(_strings(said))
     further = " ".join(word for key, value in turn.items() if key not in _UNSAID for word in _strings(value))
     return Piece(start, end, number, number, who, date, f"{said} {further}")
 
@@ -82,15 +83,17 @@ def _loaded(raw: bytes) -> dict[str, Any] | None:
     return cast("dict[str, Any]", loaded) if isinstance(loaded, dict) else None
 
 
-def _strings(value: object, depth: int = _DEEPEST) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif depth and isinstance(value, list):
-        for item in cast("list[object]", value):
-            yield from _strings(item, depth - 1)
-    elif depth and isinstance(value, dict):
-        for item in cast("dict[str, object]", value).values():
-            yield from _strings(item, depth - 1)
+def _strings(value: object) -> Iterator[str]:
+    """The texts in a value, in order, however deep they lie."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            waiting += reversed(cast("list[object]", value))
+        elif isinstance(value, dict):
+            waiting += reversed(cast("dict[str, object]", value).values())
 
 
 def _line_ends(data: bytes) -> Iterator[int]:

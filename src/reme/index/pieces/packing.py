@@ -13,7 +13,7 @@ from reme.markdown import count_tokens, cut
 
 __all__ = ["Part", "Piece", "Size", "cut_part", "pack", "text_pieces"]
 
-_PARAGRAPH: Final = re.compile(rb"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*\n?")
+_PARAGRAPH: Final = re.compile(rb"^[^\S\n]*+\S[^\n]*+(?:\n[^\S\n]*+\S[^\n]*+)*+\n?", re.MULTILINE)
 _BORDER_EVERY: Final = 4
 _TRAIL_CHARS: Final = 200
 

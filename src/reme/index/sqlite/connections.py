@@ -8,7 +8,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -17,7 +17,7 @@ import apsw
 
 from reme.index.rows import IndexDamaged, IndexUnavailable
 
-__all__ = ["Connections", "Row", "rows", "run", "run_many"]
+__all__ = ["Connections", "Row", "each", "rows", "run", "run_many"]
 
 Row = tuple[Any, ...]
 
@@ -29,6 +29,11 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 def rows(db: apsw.Connection, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
     """All rows of a query."""
     return cast("Any", db).execute(sql, values).fetchall()
+
+
+def each(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+    """The rows of a query one after the other, none of which is held."""
+    return cast("Any", db).execute(sql, values)
 
 
 def run(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> None:
@@ -46,8 +51,8 @@ class Connections:
 
     Args:
         path: The file; made if absent.
-        prepare: Called inside a write transaction on opening: makes the tables if they are not there or not the
-            right ones, and returns why, or empty.
+        prepare: Called inside a write transaction on opening, with the reason why the file was thrown away before:
+            makes the tables if they are not there or not the right ones, and returns why, or empty.
         is_current: Called with a reader: whether ``prepare`` has nothing to do.
         timeout: Seconds to wait for another writer.
     """
@@ -56,7 +61,7 @@ class Connections:
         self,
         path: Path,
         *,
-        prepare: Callable[[apsw.Connection], str],
+        prepare: Callable[[apsw.Connection, str], str],
         is_current: Callable[[apsw.Connection], bool],
         timeout: float,
     ) -> None:
@@ -172,7 +177,7 @@ class Connections:
         self._writer = db = self._connect_writer()
         run(db, "BEGIN IMMEDIATE")
         try:
-            self.rebuilt = self._prepare(db) or self.rebuilt
+            self.rebuilt = self._prepare(db, self.rebuilt)
         except BaseException:
             run(db, "ROLLBACK")
             raise

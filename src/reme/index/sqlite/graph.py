@@ -17,7 +17,17 @@ from reme.index.sqlite.names import link_key
 from reme.paths import VaultPath
 from reme.vault import Layer
 
-__all__ = ["inlinks", "links_from", "links_to", "neighbours", "referrers", "sources_naming", "steps", "unresolved"]
+__all__ = [
+    "inlinks",
+    "links_from",
+    "links_to",
+    "neighbours",
+    "predicates",
+    "referrers",
+    "sources_naming",
+    "steps",
+    "unresolved",
+]
 
 _EDGE: Final = "s.path, t.path, l.raw, l.anchor, l.alias, l.predicate, l.kind, l.line, l.origin"
 _JOINED: Final = "links l JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target"
@@ -54,6 +64,12 @@ def steps(
     return [Step(*row) for row in rows(db, sql, (json.dumps(list(paths)), *predicates))]
 
 
+def predicates(db: apsw.Connection) -> frozenset[str]:
+    """The predicates that any edge has."""
+    sql = "SELECT DISTINCT predicate FROM links WHERE predicate IS NOT NULL AND kind != 'image'"
+    return frozenset(predicate for (predicate,) in rows(db, sql))
+
+
 def referrers(db: apsw.Connection, path: VaultPath) -> list[VaultPath]:
     """The files that have a link to this one."""
     sql = f"SELECT DISTINCT s.path FROM links l JOIN files s ON s.id = l.source WHERE l.target = {_ID} ORDER BY s.path"
@@ -85,20 +101,19 @@ def neighbours(
     FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON l.{here} = x.id
     CROSS JOIN files f ON f.id = l.{there}
     WHERE l.kind != 'image' AND l.target != l.source{counted}{hidden} ORDER BY {order}"""
-    found: dict[VaultPath, dict[VaultPath, tuple[str, str, dict[str, None]]]] = {}
+    found: list[Neighbour] = []
+    last, near = None, dict[VaultPath, Neighbour]()
     for path, other, name, description, predicate in rows(db, sql, (json.dumps(list(paths)), *sorted(without))):
-        near = found.setdefault(path, {})
+        if path != last:
+            found += near.values()
+            last, near = path, {}
         if (known := near.get(other)) is None:
-            if len(near) == limit:
-                continue
-            near[other] = known = (name, description, dict[str, None]())
-        if predicate is not None:
-            known[2][predicate] = None
-    return [
-        Neighbour(path, other, name, description, tuple(named), direction)
-        for path, near in found.items()
-        for other, (name, description, named) in near.items()
-    ]
+            if len(near) < limit:
+                named = () if predicate is None else (predicate,)
+                near[other] = Neighbour(path, other, name, description, named, direction)
+        elif predicate is not None and predicate not in known.predicates:
+            near[other] = known._replace(predicates=(*known.predicates, predicate))
+    return found + list(near.values())
 
 
 def _edges(found: list[Row]) -> list[Edge]:

@@ -1,47 +1,56 @@
-"""Keywords: which chunks answer to which terms, and what stands around them.
+"""Keywords: which of the chunks that answer a filter wants, and what stands around them.
 
-Owns the choice among the matches of what a filter wants. Knows nothing of how postings are kept.
+Knows nothing of how postings are kept.
 """
 
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Final
 
 import apsw
 
-from reme.index.rows import ANY, ChunkKey, ChunkPlace, Filter, StoredChunk
+from reme.index.rows import ANY, Around, ChunkKey, Filter, Standing, StoredChunk, Turn
 from reme.index.sqlite.connections import rows
-from reme.index.sqlite.notes import condition
+from reme.index.sqlite.notes import condition, standings
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["around", "best", "chunks", "plan"]
+__all__ = ["around", "chunks", "plan", "wanted_of"]
 
-_FIRST_LOOK: Final = 4
+_WIDER: Final = 4
+_MOST_HELD: Final = 4_096
 
 
-def best(db: apsw.Connection, scores: Mapping[ChunkKey, float], wanted: Filter, limit: int) -> list[ChunkKey]:
-    """The best of scored chunks among those wanted, best first, ties by id.
+def wanted_of(
+    db: apsw.Connection, ranked: Callable[[int], list[ChunkKey]], wanted: Filter, without: Set[int], limit: int
+) -> list[ChunkKey]:
+    """The best among those wanted.
 
     Every match may be looked at, but few are where most are wanted.
+
+    Args:
+        db: A reader.
+        ranked: Gives as many of the best as are asked for, if there are so many.
+        wanted: The filter.
+        without: Files that are not wanted either.
+        limit: Most of them.
     """
-    if wanted == ANY:
-        return _top(scores, limit)
+    if wanted == ANY and not without:
+        return ranked(limit)
     sql, values = plan(wanted)
-    size = _FIRST_LOOK * limit
-    ranked = _top(scores, size)
     found: list[ChunkKey] = []
-    while ranked and len(found) < limit:
-        fitting = {row[0] for row in rows(db, sql, {**values, "keys": json.dumps(ranked)})}
-        found += [key for key in ranked if key in fitting]
-        ranked = _top(scores, len(scores))[size:] if size < len(scores) else []
-        size = len(scores)
-    return found[:limit]
-
-
-def _top(scores: Mapping[ChunkKey, float], limit: int) -> list[ChunkKey]:
-    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:limit]
+    seen, size = 0, _WIDER * limit
+    while True:
+        keys = ranked(size)
+        fresh = [key for key in keys[seen:] if key >> CHUNK_BITS not in without]
+        if wanted != ANY:
+            fitting = {row[0] for row in rows(db, sql, {**values, "keys": json.dumps(fresh)})}
+            fresh = [key for key in fresh if key in fitting]
+        found += fresh
+        if len(found) >= limit or len(keys) < size:
+            return found[:limit]
+        seen, size = size, _WIDER * _WIDER * size
 
 
 def plan(wanted: Filter) -> tuple[str, dict[str, Any]]:
@@ -54,13 +63,46 @@ def plan(wanted: Filter) -> tuple[str, dict[str, Any]]:
     return sql, values
 
 
-def around(db: apsw.Connection, keys: Iterable[ChunkKey], distance: int) -> list[ChunkPlace]:
-    """These chunks and their neighbours in the same file."""
-    sql = """SELECT DISTINCT c.id, c.speaker, c.date FROM json_each(:keys) j
-    CROSS JOIN chunks c ON c.id BETWEEN j.value - :distance AND j.value + :distance ORDER BY c.id"""
-    found = rows(db, sql, {"keys": json.dumps(list(keys)), "distance": distance})
-    low = (1 << CHUNK_BITS) - 1
-    return [ChunkPlace(key, key >> CHUNK_BITS, key & low, speaker, date) for key, speaker, date in found]
+def around(db: apsw.Connection, held: dict[int, Standing], keys: Sequence[ChunkKey], distance: int) -> Around:
+    """These chunks and their neighbours in the same file.
+
+    A file's chunks are numbered without gaps; of what is no note it has to be looked up who says it.
+
+    Args:
+        db: A reader.
+        held: The standings of files that are known already, to which others are added.
+        keys: The chunks.
+        distance: At most so many places from one of them.
+    """
+    places: dict[int, list[ChunkKey]] = {}
+    for key in sorted(keys):
+        places.setdefault(key >> CHUNK_BITS, []).append(key)
+    known = {file: standing for file in places if (standing := held.get(file)) is not None}
+    if missing := [file for file in places if file not in known]:
+        found = standings(db, missing)
+        known |= found
+        if len(held) + len(found) > _MOST_HELD:
+            held.clear()
+        held.update(found)
+    near: list[ChunkKey] = []
+    turns: list[ChunkKey] = []
+    files: list[tuple[Standing, int]] = []
+    for file, here in places.items():
+        if (standing := known.get(file)) is None:
+            continue
+        size, first = len(near), file << CHUNK_BITS
+        behind, end = first, first + standing.chunks
+        for key in here:
+            at = max(behind, key - distance)
+            behind = min(key + distance + 1, end)
+            near += range(at, behind)
+        files.append((standing, len(near) - size))
+        if standing.format != "note":
+            turns += near[size:]
+    sql = """SELECT c.id, c.speaker, c.date FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
+    WHERE c.speaker IS NOT NULL OR c.date IS NOT NULL"""
+    said = rows(db, sql, (json.dumps(turns),)) if turns else []
+    return Around(near, files, {key: Turn(speaker, date) for key, speaker, date in said})
 
 
 def chunks(db: apsw.Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:

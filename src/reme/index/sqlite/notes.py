@@ -6,7 +6,8 @@ Owns how a ``Filter`` is said in SQL. Knows nothing of links or keywords.
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import apsw
 
 from reme.index.rows import FileProblem, Filter, IndexedNote, Standing
 from reme.index.sqlite.connections import Row, rows
+from reme.markdown import number_text
 from reme.paths import VaultPath, fold
 from reme.revision import Revision
 
@@ -21,6 +23,7 @@ __all__ = [
     "condition",
     "densities",
     "folder_exists",
+    "ids_of",
     "indexed",
     "keys",
     "notes",
@@ -75,7 +78,7 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
         if value is None:
             terms.append(f"f.format = 'note' AND NOT EXISTS ({given} <> '')")
         else:
-            terms.append(f"EXISTS ({given} = {bind(fold(value.strip()))})")
+            terms.append(f"EXISTS ({any_of(given, (fold(value.strip()), number_text(value.strip())))})")
     day = "coalesce(c.date, f.date)" if turns else "f.date"
     for operator, date, instant in ((">=", wanted.start_date, wanted.start_ns), ("<=", wanted.end_date, wanted.end_ns)):
         if date is not None:
@@ -91,6 +94,12 @@ def simplified(db: apsw.Connection, wanted: Filter) -> Filter:
     sql = "SELECT 1 FROM files WHERE layer = ? LIMIT 1"
     there = frozenset(layer for layer in wanted.without_layers if rows(db, sql, (layer,)))
     return replace(wanted, without_layers=there)
+
+
+def ids_of(db: apsw.Connection, paths: Iterable[str]) -> frozenset[int]:
+    """The ids of those of these files that there are."""
+    sql = "SELECT f.id FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
+    return frozenset(number for (number,) in rows(db, sql, (json.dumps(list(paths)),)))
 
 
 def _path_term(path: str, bind: Any) -> str:
@@ -121,10 +130,11 @@ def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
 
 def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
     """What ranking needs of files, by id."""
-    sql = """SELECT f.id, f.path, f.layer, f.name, f.description, f.date, f.mtime_ns, f.chunks,
+    sql = """SELECT f.id, f.path, f.layer, f.format, f.name, f.description, f.date, f.mtime_ns, f.chunks,
     CASE WHEN instr(f.properties, '"origin"') AND json_valid(f.properties, 2)  -- deeper nesting than it takes is none
     THEN json_extract(f.properties, '$.origin') END,
-    (SELECT count(DISTINCT l.source) FROM links l WHERE l.target = f.id AND l.counts AND l.source != f.id)
+    (SELECT count(*) FROM (SELECT DISTINCT l.source FROM links l
+        WHERE l.target = f.id AND l.counts AND l.source != f.id))
     FROM json_each(?) j CROSS JOIN files f ON f.id = j.value"""
     return {row[0]: Standing(*row[1:]) for row in rows(db, sql, (json.dumps(list(ids)),))}
 
@@ -160,16 +170,23 @@ def tags(db: apsw.Connection) -> list[tuple[str, int]]:
     return [(tag, count) for tag, count in found]
 
 
-def keys(db: apsw.Connection) -> frozenset[str]:
-    """The keys of properties and fields that any note gives a value, case-folded."""
-    return frozenset(key for (key,) in rows(db, "SELECT DISTINCT key FROM fields WHERE value <> ''"))
+def keys(db: apsw.Connection, among: Sequence[str]) -> frozenset[str]:
+    """The keys of properties and fields that any note gives a value, case-folded: of these, where some are named.
+
+    Of those that are named, each is looked for no further than to its first value.
+    """
+    if not among:
+        return frozenset(key for (key,) in rows(db, "SELECT DISTINCT key FROM fields WHERE value <> ''"))
+    sql = """SELECT value FROM json_each(?) j
+    WHERE EXISTS (SELECT 1 FROM fields w WHERE w.key = j.value AND w.value <> '')"""
+    return frozenset(key for (key,) in rows(db, sql, (json.dumps(list(among)),)))
 
 
 def densities(db: apsw.Connection, folder: str) -> dict[str, int]:
     """How many notes lie directly in each folder at or below this one, by folder."""
-    sql = """SELECT rtrim(rtrim(path, replace(path, '/', '')), '/') AS parent, count(*) FROM files
-    WHERE path > ? AND path < ? AND format = 'note' GROUP BY parent ORDER BY parent"""
-    return dict(rows(db, sql, (f"{folder}/", f"{folder}0")))
+    sql = "SELECT path FROM files WHERE path > ? AND path < ? AND format = 'note' ORDER BY path"
+    found = Counter(path.rpartition("/")[0] for (path,) in rows(db, sql, (f"{folder}/", f"{folder}0")))
+    return dict(sorted(found.items()))
 
 
 def folder_exists(db: apsw.Connection, path: str) -> bool:

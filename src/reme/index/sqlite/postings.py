@@ -6,29 +6,28 @@ what it replaces is marked dead in the segments before it, and small segments ar
 its packed counts. Knows nothing of files but that a chunk's id begins with its file's.
 """
 
-import json
 import sys
 from array import array
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from heapq import merge
+from itertools import islice
 from typing import Final, NamedTuple
 
 import apsw
 
-from reme.index.counts import COUNT_BITS, weighted
-from reme.index.rows import Bm25, ChunkKey, Found
-from reme.index.sqlite.connections import rows, run, run_many
+from reme.index.counts import COUNT_BITS
+from reme.index.rows import ChunkKey, Found
+from reme.index.sqlite.connections import each, rows, run, run_many
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["SegmentWriter", "Segments", "bury", "living", "relevance", "scores", "tidy"]
+__all__ = ["Postings", "Segment", "SegmentWriter", "bury", "living", "living_segments", "tidy", "unpacked"]
 
 _MOST_CHUNKS: Final = 1 << 16
 _MOST_TERMS: Final = 1 << 18
+_ROWS_AT_ONCE: Final = 1_000
 _MASK: Final = (1 << COUNT_BITS) - 1
-_BYTES: Final = 4
 _SMALLEST_TIER: Final = 64
 _FAN: Final = 16
 _MOST_DEAD: Final = 0.25
@@ -39,7 +38,11 @@ _UPPER: Final = int(sys.byteorder == "little")
 _NONE: Final[frozenset[int]] = frozenset()
 
 
-class _Segment(NamedTuple):
+Postings = tuple["array[int]", "array[int]"]
+"""Of one term in one segment: the ordinals of the chunks that hold it, ascending, and its packed counts there."""
+
+
+class Segment(NamedTuple):
     """One segment as readers hold it; ``dead`` are ordinals."""
 
     id: int
@@ -48,162 +51,31 @@ class _Segment(NamedTuple):
     dead: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """The segments in one state of the index.
-
-    Attributes:
-        store: Names the tables that they are in, which are made anew now and then, and count from the beginning then.
-        position: The state.
-    """
-
-    store: str = ""
-    position: int = -1
-    mean_length: float = 0.0
-    all: tuple[_Segment, ...] = ()
-    _impacts: dict[Bm25, "_Impacts"] = field(default_factory=dict[Bm25, "_Impacts"])
-
-    @staticmethod
-    def read(db: apsw.Connection, store: str, position: int, mean_length: float, before: "Segments") -> "Segments":
-        """The segments as they are now; what ``before`` holds already is not read again."""
-        dead = _dead(db)
-        known = {segment.id: segment for segment in before.all} if before.store == store else {}
-        found: list[_Segment] = []
-        for (number,) in rows(db, "SELECT id FROM segments ORDER BY id"):
-            segment = known.get(number) or _load(db, number)
-            found.append(segment._replace(dead=dead.get(number, _NONE)))
-        return Segments(store, position, mean_length, tuple(found))
-
-    def impacts(self, bm25: Bm25) -> "_Impacts":
-        """What terms add, remembered for as long as this state is the present one."""
-        if bm25 not in self._impacts:
-            self._impacts[bm25] = _Impacts(bm25, self.mean_length)
-        return self._impacts[bm25]
-
-    def frequencies(self, db: apsw.Connection, terms: Iterable[str]) -> dict[str, int]:
-        """In how many chunks each term stands."""
-        found: dict[str, int] = {}
-        for term in terms:
-            found[term] = 0
-            for segment in self.all:
-                if not segment.dead:
-                    sql = "SELECT length(places) FROM postings WHERE segment = ? AND term = ?"
-                    size = rows(db, sql, (segment.id, term))
-                    found[term] += size[0][0] // _BYTES if size else 0
-                else:
-                    ordinals, _ = _postings(db, segment.id, term)
-                    found[term] += len(ordinals) - sum(map(segment.dead.__contains__, ordinals))
-        return found
-
-
-def scores(db: apsw.Connection, segments: Segments, weights: Mapping[str, float], bm25: Bm25) -> dict[ChunkKey, float]:
-    """BM25 of every chunk that holds one of the terms.
-
-    Args:
-        db: A reader.
-        segments: The state that it reads.
-        weights: The terms, each with its inverse document frequency.
-        bm25: The constants.
-    """
-    impact = segments.impacts(bm25).__getitem__
-    found: dict[ChunkKey, float] = {}
-    for segment in segments.all:
-        sums: dict[int, float] = {}
-        for term, weight in weights.items():
-            ordinals, counts = _postings(db, segment.id, term)
-            impacts = map(impact, zip(counts, map(segment.lengths.__getitem__, ordinals), strict=True))
-            added = {ordinal: weight * part for ordinal, part in zip(ordinals, impacts, strict=True)}
-            for ordinal in sums.keys() & added.keys():
-                added[ordinal] += sums[ordinal]
-            sums |= added
-        for ordinal in segment.dead.intersection(sums) if segment.dead else ():
-            del sums[ordinal]
-        found.update(zip(map(segment.keys.__getitem__, sums), sums.values(), strict=True))
-    return found
-
-
-def relevance(
-    db: apsw.Connection, segments: Segments, weights: Mapping[str, float], bm25: Bm25, keys: Iterable[ChunkKey]
-) -> dict[ChunkKey, float]:
-    """BM25 of these chunks, as ``scores`` has it; chunks that hold none of the terms are left out."""
-    impacts = segments.impacts(bm25)
-    asked = _ordinals(db, keys)
-    found: dict[ChunkKey, float] = {}
-    for segment in segments.all:
-        if not (wanted := asked.get(segment.id)):
-            continue
-        for term, weight in weights.items():
-            ordinals, counts = _postings(db, segment.id, term)
-            at, end = 0, len(ordinals)
-            for ordinal in wanted:
-                at = bisect_left(ordinals, ordinal, at)
-                if at == end:
-                    break
-                if ordinals[at] == ordinal:
-                    key = segment.keys[ordinal]
-                    part = weight * impacts[counts[at], segment.lengths[ordinal]]
-                    found[key] = found.get(key, 0.0) + part
-    return found
-
-
-class _Impacts(dict[tuple[int, int], float]):
-    """What a term adds to a chunk's BM25, but for its weight, by its packed counts and the chunk's length."""
-
-    def __init__(self, bm25: Bm25, mean_length: float) -> None:
-        super().__init__()
-        self._weights = bm25.column_weights
-        self._top = bm25.k1 + 1
-        self._still = bm25.k1 * (1 - bm25.b)
-        self._growing = bm25.k1 * bm25.b / (mean_length or 1.0)
-
-    def __missing__(self, at: tuple[int, int]) -> float:
-        packed, length = at
-        frequency = weighted(packed, self._weights)
-        self[at] = impact = self._top * frequency / (frequency + self._still + self._growing * length)
-        return impact
-
-
-def _ordinals(db: apsw.Connection, keys: Iterable[ChunkKey]) -> dict[int, list[int]]:
-    """Where chunks stand: ordinals by segment, ascending."""
-    wanted = sorted(set(keys))
-    sql = """SELECT p.file, p.position, p.segment, p.first, p.chunks FROM json_each(?) j
-    CROSS JOIN placed p ON p.file = j.value"""
-    files = sorted({key >> CHUNK_BITS for key in wanted})
-    found: dict[int, list[int]] = {}
-    at = 0
-    for file, position, segment, first, chunks in rows(db, sql, (json.dumps(files),)):
-        low = (file << CHUNK_BITS) + position
-        while at < len(wanted) and wanted[at] < low:
-            at += 1
-        while at < len(wanted) and wanted[at] < low + chunks:
-            found.setdefault(segment, []).append(first + wanted[at] - low)
-            at += 1
-    for ordinals in found.values():
-        ordinals.sort()
-    return found
+def living_segments(db: apsw.Connection, known: Iterable[Segment]) -> tuple[Segment, ...]:
+    """The segments as they are now; of those that are known, only what is dead is read again."""
+    dead = _dead(db)
+    before = {segment.id: segment for segment in known}
+    numbers = [row[0] for row in rows(db, "SELECT id FROM segments ORDER BY id")]
+    found = [before.get(number) or _load(db, number) for number in numbers]
+    return tuple(segment._replace(dead=dead.get(segment.id, _NONE)) for segment in found)
 
 
 def living(db: apsw.Connection) -> Iterator[tuple[str, ChunkKey, int, int]]:
     """Every posting: term, chunk, packed counts, the chunk's length."""
-    for segment in Segments.read(db, "", -1, 0.0, Segments()).all:
+    for segment in living_segments(db, ()):
         for term, blob in rows(db, "SELECT term, places FROM postings WHERE segment = ?", (segment.id,)):
-            for ordinal, counts in zip(*_unpacked(blob), strict=True):
+            for ordinal, counts in zip(*unpacked(blob), strict=True):
                 if ordinal not in segment.dead:
                     yield term, segment.keys[ordinal], counts, segment.lengths[ordinal]
 
 
-def _load(db: apsw.Connection, number: int) -> _Segment:
+def _load(db: apsw.Connection, number: int) -> Segment:
     keys, lengths = rows(db, "SELECT keys, lengths FROM segments WHERE id = ?", (number,))[0]
-    return _Segment(number, array(_KEYS, keys), array(_NUMBERS, lengths), _NONE)
+    return Segment(number, array(_KEYS, keys), array(_NUMBERS, lengths), _NONE)
 
 
-def _postings(db: apsw.Connection, segment: int, term: str) -> tuple["array[int]", "array[int]"]:
-    found = rows(db, "SELECT places FROM postings WHERE segment = ? AND term = ?", (segment, term))
-    return _unpacked(found[0][0] if found else b"")
-
-
-def _unpacked(blob: bytes) -> tuple["array[int]", "array[int]"]:
-    """Ordinals and packed counts."""
+def unpacked(blob: bytes) -> Postings:
+    """What is stored of a term in a segment."""
     halves = array(_HALVES, blob)
     return halves[_UPPER::2], halves[1 - _UPPER :: 2]
 
@@ -244,15 +116,27 @@ class SegmentWriter:
     def write(self) -> None:
         """Store what was collected as one segment."""
         if self._keys:
-            _store(self._db, self._keys, self._lengths, self._places)
+            postings = ((term, self._places[term]) for term in sorted(self._places))
+            _store(self._db, self._keys, self._lengths, postings)
         self._empty()
 
 
-def _store(db: apsw.Connection, keys: "array[int]", lengths: "array[int]", places: Mapping[str, "array[int]"]) -> None:
+def _store(
+    db: apsw.Connection, keys: "array[int]", lengths: "array[int]", postings: Iterable[tuple[str, "array[int]"]]
+) -> None:
+    """Make a segment.
+
+    Args:
+        db: The writer.
+        keys: The chunks by their ordinals.
+        lengths: Their lengths.
+        postings: The places of each term, by term; taken as they come, and not held.
+    """
     number = _new_id(db)
     run(db, "INSERT INTO segments VALUES (?,?,?)", (number, keys.tobytes(), lengths.tobytes()))
-    found = [(number, term, places[term].tobytes()) for term in sorted(places)]
-    run_many(db, "INSERT INTO postings VALUES (?,?,?)", found)
+    coming = ((number, term, places.tobytes()) for term, places in postings)
+    while some := list(islice(coming, _ROWS_AT_ONCE)):
+        run_many(db, "INSERT INTO postings VALUES (?,?,?)", some)
     run_many(db, "INSERT INTO placed VALUES (?,?,?,?,?)", _placed(number, keys))
 
 
@@ -303,32 +187,61 @@ def _due(db: apsw.Connection) -> list[int]:
 
 
 def _merge(db: apsw.Connection, numbers: Sequence[int]) -> None:
-    """Put the living of some segments into a new one."""
+    """Put the living of some segments into a new one.
+
+    Their terms are read side by side, so that few are held at a time: together they may have millions.
+    """
     dead = _dead(db)
     keys: array[int] = array(_KEYS)
     lengths: array[int] = array(_NUMBERS)
-    places: defaultdict[str, array[int]] = defaultdict(partial(array, _NUMBERS))
-    for number in numbers:
+    sources: list[Iterator[tuple[str, int, array[int]]]] = []
+    for order, number in enumerate(numbers):
         segment = _load(db, number)._replace(dead=dead.get(number, _NONE))
-        shift = len(keys) << COUNT_BITS
-        moved: list[int] = []
+        moved = array(_KEYS)
         for ordinal, (key, length) in enumerate(zip(segment.keys, segment.lengths, strict=True)):
             moved.append(len(keys) << COUNT_BITS)
             if ordinal not in segment.dead:
                 keys.append(key)
                 lengths.append(length)
-        for term, blob in rows(db, "SELECT term, places FROM postings WHERE segment = ?", (number,)):
-            found = array(_NUMBERS, blob)
-            if not segment.dead:
-                places[term].extend([shift + place for place in found])
-            elif living := [
-                moved[place >> COUNT_BITS] | place & _MASK for place in found if place >> COUNT_BITS not in segment.dead
-            ]:
-                places[term].extend(living)
-        for table, column in (("postings", "segment"), ("dead", "segment"), ("placed", "segment"), ("segments", "id")):
+        sources.append(_moved(db, segment, moved, order))
+        for table, column in (("dead", "segment"), ("placed", "segment"), ("segments", "id")):
             run(db, f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608  (constants only)
     if keys:
-        _store(db, keys, lengths, places)
+        _store(db, keys, lengths, _joined(merge(*sources)))
+    for number in numbers:
+        run(db, "DELETE FROM postings WHERE segment = ?", (number,))
+
+
+def _moved(
+    db: apsw.Connection, segment: Segment, moved: "array[int]", order: int
+) -> Iterator[tuple[str, int, "array[int]"]]:
+    """The terms of a segment in their order, with the places in another one of those chunks that live.
+
+    Args:
+        db: The writer.
+        segment: The segment.
+        moved: Where its chunks stand in the other one, by their ordinals.
+        order: The segment's own place among those that are put together.
+    """
+    dead = segment.dead
+    for term, blob in each(db, "SELECT term, places FROM postings WHERE segment = ? ORDER BY term", (segment.id,)):
+        found = array(_NUMBERS, blob)
+        living = (place for place in found if place >> COUNT_BITS not in dead) if dead else found
+        if places := array(_NUMBERS, [moved[place >> COUNT_BITS] | place & _MASK for place in living]):
+            yield term, order, places
+
+
+def _joined(found: Iterable[tuple[str, int, "array[int]"]]) -> Iterator[tuple[str, "array[int]"]]:
+    """Each term once, with all its places."""
+    term, places = "", array(_NUMBERS)
+    for other, _, more in found:
+        if other != term and places:
+            yield term, places
+            places = array(_NUMBERS)
+        term = other
+        places.extend(more)
+    if places:
+        yield term, places
 
 
 def _placed(segment: int, keys: "array[int]") -> list[tuple[int, int, int, int, int]]:

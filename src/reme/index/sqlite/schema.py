@@ -14,7 +14,7 @@ from reme.vault import Layout
 
 __all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "VERSION", "identity"]
 
-VERSION: Final = 8
+VERSION: Final = 9
 CHUNK_BITS: Final = 24
 
 SCHEMA: Final = """

@@ -1,9 +1,12 @@
 """The SQLite index: the port, put together from connections and queries."""
 
+import json
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,9 +15,9 @@ import apsw
 from reme.index.renames import Renames
 from reme.index.rows import (
     ANY,
+    Around,
     Bm25,
     ChunkKey,
-    ChunkPlace,
     Direction,
     Edge,
     FileProblem,
@@ -22,10 +25,8 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
-    Matches,
     Neighbour,
     Stamp,
-    Standing,
     Status,
     Step,
     StoredChunk,
@@ -36,15 +37,16 @@ from reme.index.sqlite import graph, keywords
 from reme.index.sqlite import notes as files
 from reme.index.sqlite.connections import Connections, Row, rows, run, run_many
 from reme.index.sqlite.dump import dump
+from reme.index.sqlite.matching import Segments, best, best_of_files, held, relevance
 from reme.index.sqlite.names import StoredNames, resolve_all
-from reme.index.sqlite.postings import Segments, relevance, scores, tidy
+from reme.index.sqlite.postings import tidy
 from reme.index.sqlite.schema import DROP, SCHEMA, VECTORS, VERSION, identity
 from reme.index.sqlite.writer import SqliteWriter
 from reme.index.tokens import Tokenizer
 from reme.markdown import Names
 from reme.paths import VaultPath
 from reme.revision import Revision
-from reme.vault import Layer, Layout
+from reme.vault import Layer, Layout, Stat
 
 __all__ = ["SqliteIndex"]
 
@@ -70,8 +72,9 @@ class SqliteIndex:
         self.tokenizer = Tokenizer()
         self._asking = Tokenizer()
         self._tokenizing = threading.Lock()
-        self._known: tuple[Segments | None, dict[str, int]] = (None, {})
         self._segments = Segments()
+        self._within = threading.local()
+        self._left_out: tuple[Segments | None, frozenset[str], frozenset[int]] = (None, frozenset(), frozenset())
         self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
@@ -88,18 +91,28 @@ class SqliteIndex:
     @contextmanager
     def snapshot(self) -> Generator[None]:
         """Have this thread's reads in the block see one state."""
-        with self._connections.reading():
+        if getattr(self._within, "snapshot", False):
             yield
+            return
+        with self._connections.reading():
+            self._within.snapshot, self._within.segments = True, None
+            try:
+                yield
+            finally:
+                self._within.snapshot, self._within.segments = False, None
 
     def _is_current(self, db: apsw.Connection) -> bool:
         return rows(db, "SELECT value FROM meta WHERE key = 'identity'") == [(self._identity,)]
 
-    def _prepare(self, db: apsw.Connection) -> str:
+    def _prepare(self, db: apsw.Connection, reason: str) -> str:
         tables = {row[0] for row in rows(db, "SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "meta" in tables and self._is_current(db):
-            return ""
+            return reason
         self._empty(db)
-        return "made by another version or with other settings" if "meta" in tables else ""
+        if not reason and "meta" in tables:
+            reason = "made by another version or with other settings"
+        run(db, "INSERT INTO meta VALUES ('rebuilt', ?)", (reason,))
+        return reason
 
     def _empty(self, db: apsw.Connection) -> None:
         """Make the tables anew; positions go on from where they were, so that nothing old passes for current."""
@@ -136,10 +149,15 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return files.tags(db)
 
-    def keys(self) -> frozenset[str]:
+    def keys(self, among: Sequence[str] = ()) -> frozenset[str]:
         """The keys of properties and fields that any note gives a value, case-folded."""
         with self._connections.reading() as db:
-            return files.keys(db)
+            return files.keys(db, among)
+
+    def layers(self) -> dict[Layer, int]:
+        """How many files there are of each layer."""
+        with self._connections.reading() as db:
+            return dict(rows(db, "SELECT layer, count(*) FROM files GROUP BY layer"))
 
     def densities(self, folder: str) -> dict[str, int]:
         """How many notes lie directly in each folder at or below this one."""
@@ -162,6 +180,11 @@ class SqliteIndex:
             return [
                 (path, reason) for path, reason in rows(db, "SELECT path, reason FROM skipped ORDER BY path, reason")
             ]
+
+    def generation(self) -> str:
+        """Names the tables since they were last made."""
+        with self._connections.reading() as db:
+            return str(rows(db, "SELECT value FROM meta WHERE key = 'store'")[0][0])
 
     def position(self) -> int:
         """Grows with every applied batch."""
@@ -193,7 +216,7 @@ class SqliteIndex:
                 schema=VERSION,
                 tokenizer=Tokenizer.fingerprint(),
                 bytes=rows(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0],
-                rebuilt=self._connections.rebuilt,
+                rebuilt=next((row[0] for row in rows(db, "SELECT value FROM meta WHERE key = 'rebuilt'")), ""),
             )
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -222,6 +245,11 @@ class SqliteIndex:
         """The edges that leave or reach any of these files."""
         with self._connections.reading() as db:
             return graph.steps(db, paths, direction, predicates)
+
+    def predicates(self) -> frozenset[str]:
+        """The predicates that any edge has."""
+        with self._connections.reading() as db:
+            return graph.predicates(db)
 
     def unresolved(self) -> list[Edge]:
         """The edges whose target is no file."""
@@ -261,47 +289,61 @@ class SqliteIndex:
         with self._tokenizing:
             return self._asking.query(query)
 
-    def statistics(self, terms: Iterable[str]) -> KeywordStatistics:
+    def statistics(self, terms: Sequence[str]) -> KeywordStatistics:
         """How common the terms are."""
         with self._connections.reading() as db:
             segments = self._current(db)
-            if self._known[0] is not segments:
-                self._known = (segments, {})
-            known = self._known[1]
-            wanted = list(terms)
-            known.update(segments.frequencies(db, (term for term in wanted if term not in known)))
-            return KeywordStatistics(self._meta(db, "chunks"), {term: known[term] for term in wanted})
+            known = segments.terms(db, terms)
+            return KeywordStatistics(segments.chunks, {term: known[term].frequency for term in terms})
 
-    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> Matches:
-        """The chunks that hold any of the terms."""
+    def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The chunks that answer best to some terms."""
         with self._connections.reading() as db:
-            found = scores(db, self._current(db), weights, bm25)
-            return Matches(keywords.best(db, found, files.simplified(db, wanted), limit), found)
+            ranked = partial(best, db, self._current(db), weights, bm25)
+            return keywords.wanted_of(db, ranked, *self._scope(db, wanted), limit)
+
+    def gathered(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
+        """The best chunks of the files that hold most of the terms."""
+        with self._connections.reading() as db:
+            ranked = partial(best_of_files, db, self._current(db), weights, bm25)
+            return keywords.wanted_of(db, ranked, *self._scope(db, wanted), limit)
+
+    def held(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> list[tuple[float, float]]:
+        """How much of the terms these chunks hold, and their files."""
+        with self._connections.reading() as db:
+            return held(db, self._current(db), weights, bm25, keys)
 
     def relevance(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
         """BM25 of these chunks."""
         with self._connections.reading() as db:
             return relevance(db, self._current(db), weights, bm25, keys)
 
-    def around(self, keys: Sequence[ChunkKey], distance: int) -> list[ChunkPlace]:
+    def around(self, keys: Sequence[ChunkKey], distance: int) -> Around:
         """These chunks and their neighbours."""
         with self._connections.reading() as db:
-            return keywords.around(db, keys, distance)
+            return keywords.around(db, self._current(db).standings, keys, distance)
+
+    def _scope(self, db: apsw.Connection, wanted: Filter) -> tuple[Filter, frozenset[int]]:
+        """A filter in its quickest form, and the files that it leaves out by name, which are looked up only once."""
+        if not wanted.without_paths:
+            return files.simplified(db, wanted), frozenset()
+        segments = self._current(db)
+        if self._left_out[:2] != (segments, wanted.without_paths):
+            self._left_out = (segments, wanted.without_paths, files.ids_of(db, wanted.without_paths))
+        return files.simplified(db, replace(wanted, without_paths=frozenset())), self._left_out[2]
 
     def _current(self, db: apsw.Connection) -> Segments:
         """The segments in the state that this reader sees."""
+        if (known := getattr(self._within, "segments", None)) is not None:
+            return known
         found: dict[str, Any] = dict(rows(db, "SELECT key, value FROM meta"))
         segments = self._segments
         if (segments.store, segments.position) != (found["store"], found["position"]):
-            mean_length = found["length"] / found["chunks"] if found["chunks"] else 0.0
-            segments = Segments.read(db, found["store"], found["position"], mean_length, segments)
+            segments = Segments.read(db, found, segments)
             self._segments = segments
+        if getattr(self._within, "snapshot", False):
+            self._within.segments = segments
         return segments
-
-    def standings(self, notes: Sequence[int]) -> dict[int, Standing]:
-        """How the files stand that chunks belong to."""
-        with self._connections.reading() as db:
-            return files.standings(db, notes)
 
     def chunks(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, StoredChunk]:
         """Chunks to show."""
@@ -352,7 +394,7 @@ class SqliteIndex:
         with self._connections.reading() as db:
             if self._scanner is None:
                 self._scanner = Scanner()
-            return cast("Scanner", self._scanner).nearest(db, vector, files.simplified(db, wanted), limit)
+            return cast("Scanner", self._scanner).nearest(db, vector, *self._scope(db, wanted), limit)
 
     def cosines(self, vector: bytes, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
         """The cosine of each of these chunks that has a vector."""
@@ -394,14 +436,29 @@ class SqliteIndex:
 
     # Changes
 
-    def stamps(self) -> dict[VaultPath, Stamp]:
-        """What it has seen of every file."""
+    def stamps(self, paths: Iterable[VaultPath] | None = None) -> dict[VaultPath, Stamp]:
+        """What it has seen of these files, or of every one."""
+        sql = "SELECT path, size, mtime_ns, inode, revision, ctime_ns FROM files"
         with self._connections.reading() as db:
-            found = rows(db, "SELECT path, size, mtime_ns, inode, revision, ctime_ns FROM files")
+            if paths is None:
+                found = rows(db, sql)
+            else:
+                named = f"{sql} WHERE path IN (SELECT value FROM json_each(?))"  # noqa: S608
+                found = rows(db, named, (json.dumps([*paths]),))
             return {
                 VaultPath(path): Stamp(size, mtime, inode, Revision(rev), ctime)
                 for path, size, mtime, inode, rev, ctime in found
             }
+
+    def unmet(self, files: Sequence[Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
+        """The files that it has not met as they are, and what it has seen of files that are gone."""
+        with self._connections.reading() as db:
+            met = rows(db, "SELECT path, size, mtime_ns, inode, ctime_ns FROM files")
+            new = set(files).difference(met)
+            changed = [file for file in files if file in new] if new else []
+            paths = {file.path for file in files}
+            gone = [VaultPath(row[0]) for row in met if row[0] not in paths]
+            return changed, self.stamps(gone) if gone else {}
 
     @contextmanager
     def writing(self, *, settle: bool) -> Generator[SqliteWriter]:

@@ -10,7 +10,7 @@ numkong's kernel scans where it is installed, else numpy's own loops, which star
 import importlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, Final
 
 import apsw
@@ -139,16 +139,21 @@ class Scanner:
         except ImportError:
             self._kernel = None
 
-    def nearest(self, db: apsw.Connection, vector: bytes, wanted: Filter, limit: int) -> list[ChunkKey]:
-        """The chunks with the greatest cosines among those wanted: exact, but for ties within int8."""
+    def nearest(
+        self, db: apsw.Connection, vector: bytes, wanted: Filter, without: Set[int], limit: int
+    ) -> list[ChunkKey]:
+        """The chunks with the greatest cosines among those wanted and of no file ``without``.
+
+        Exact, but for ties within int8.
+        """
         asked = np.frombuffer(vector, np.float32)
         scores = self._scores(db, asked)
         if not len(scores):
             return []
         best = _top(scores, limit * _WIDER)
-        found = _chunks_at(db, best, wanted)
+        found = _chunks_at(db, best, wanted, without)
         if len(found) < limit and len(best) < len(scores):
-            found = _chunks_wanted(db, wanted)
+            found = _chunks_wanted(db, wanted, without)
         found = [(key, place) for key, place in found if place < len(scores)]
         if not found:
             return []
@@ -191,21 +196,24 @@ def _top(scores: _Floats, most: int) -> NDArray[np.intp]:
     return np.argpartition(-scores, most - 1)[:most] if most < len(scores) else np.arange(len(scores))
 
 
-def _chunks_at(db: apsw.Connection, places: NDArray[np.intp], wanted: Filter) -> list[tuple[ChunkKey, int]]:
+def _chunks_at(
+    db: apsw.Connection, places: NDArray[np.intp], wanted: Filter, without: Set[int]
+) -> list[tuple[ChunkKey, int]]:
     """The chunks at some places, of those wanted."""
     joins, where, values = _scope(wanted)
     files = f"CROSS JOIN files f ON f.id = e.chunk >> {CHUNK_BITS}" if where else ""
     sql = f"""SELECT e.chunk, e.place FROM json_each(:places) j CROSS JOIN embedded e ON e.place = j.value
     {files}{joins} WHERE {where or "1"}"""
-    return [(key, place) for key, place in rows(db, sql, {**values, "places": json.dumps(places.tolist())})]
+    found = rows(db, sql, {**values, "places": json.dumps(places.tolist())})
+    return [(key, place) for key, place in found if key >> CHUNK_BITS not in without]
 
 
-def _chunks_wanted(db: apsw.Connection, wanted: Filter) -> list[tuple[ChunkKey, int]]:
+def _chunks_wanted(db: apsw.Connection, wanted: Filter, without: Set[int]) -> list[tuple[ChunkKey, int]]:
     """All chunks that are wanted and have a vector, found from the side of the filter."""
     joins, where, values = _scope(wanted)
     sql = f"""SELECT e.chunk, e.place FROM files f CROSS JOIN embedded e ON e.chunk >= f.id << {CHUNK_BITS}
     AND e.chunk < (f.id + 1) << {CHUNK_BITS}{joins} WHERE {where or "1"}"""
-    return [(key, place) for key, place in rows(db, sql, values)]
+    return [(key, place) for key, place in rows(db, sql, values) if key >> CHUNK_BITS not in without]
 
 
 def _scope(wanted: Filter) -> tuple[str, str, dict[str, Any]]:

@@ -5,10 +5,10 @@ Owns every row that is written. Knows nothing of files: it is given entries.
 
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 import apsw
@@ -44,9 +44,6 @@ _LINKS: Final = """SELECT source, place, kind, raw, anchor, alias, predicate, li
 WHERE source = ? ORDER BY place"""
 _CHUNKS: Final = """SELECT id, line, end_line, start, end, trail, hash, words, length, speaker, date
 FROM texts JOIN chunks USING (id) WHERE id >= ? AND id < ?"""
-
-
-_as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(slots=True)
@@ -114,6 +111,24 @@ class SqliteWriter:
         if self._opened is None or self._opened.entry.path != path:
             raise InvalidInput(f"{path} is not the file that was put last")
         self._add_chunks(self._opened, chunks)
+
+    def leave(self) -> int:
+        """Leave the file that was put last unfinished."""
+        if (opened := self._opened) is None:
+            raise InvalidInput("there is no file to go on with")
+        self._opened = None
+        entry = replace(opened.entry, stamp=opened.entry.stamp.unfinished)
+        self._pending["files"].append(_file_row(opened.file, entry, opened.chunks))
+        return opened.chunks
+
+    def resume(self, entry: Entry, chunks: int) -> None:
+        """Go on with a file that an earlier batch left unfinished."""
+        self._changed = True
+        self._close()
+        if (file := self._id(entry.path)) is None:
+            raise InvalidInput(f"{entry.path} was not left unfinished")
+        self._files.add(file)
+        self._opened = _Opened(file, entry, known=True, chunks=chunks)
 
     def kept_text(self, revision: Revision, made_by: str) -> Taken | None:
         """The text of a document of this content, if this converter has taken it out."""
@@ -232,7 +247,7 @@ class SqliteWriter:
         known = rows(self._db, _CHUNKS, (first, first + len(chunks))) if opened.known else []
         before = {row[0]: row for row in known}
         for key, chunk in enumerate(chunks, first):
-            trail = _as_json(chunk.trail) if chunk.trail else "[]"
+            trail = f"[{', '.join(map(encode_basestring, chunk.trail))}]"
             place = (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.words)
             *had, length, speaker, date = before.get(key, (*(None,) * 8, 0, None, None))
             if had[7] != chunk.words:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from reme.reason.offline.procedures import unnumbered
 from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.sentences import denies
 from reme.reason.offline.terms import Lexicon, values_of
@@ -85,8 +86,9 @@ class Said:
     measures: frozenset[tuple[str, str]]
 
 
-def said_in(lexicon: Lexicon, text: str) -> Said:
-    """Read a statement."""
+def said_in(lexicon: Lexicon, statement: str) -> Said:
+    """Read a statement; the number that a step gives itself is no part of what it says."""
+    text = unnumbered(statement)
     rules = rules_for(text)
     tokens = [token for token in lexicon.tokens(text) if token.term]
     events, held = lexicon.all_terms(rules.event), lexicon.all_terms(rules.held)
@@ -99,7 +101,7 @@ def said_in(lexicon: Lexicon, text: str) -> Said:
     bare = rules.change.sub(" ", rules.ended.sub(" ", rules.time.sub(" ", rules.unit.sub(" ", text))))
     matter = without_values(lexicon.terms(bare))
     return Said(
-        text=text,
+        text=statement,
         terms=frozenset(token.term for token in tokens),
         values=values,
         matter=matter,

@@ -40,12 +40,14 @@ def extract(
     )
     wanted = lexicon.terms(hint)
     drafts: list[tuple[float, Unit, list[Line]]] = []
+    named: set[int] = set()
     for sort, members in grouped(lexicon, sources, lines, weights):
         fresh = [member for member in members if not member.line.known]
         if fresh and not _all_redacted(members):
-            unit = _unit(
-                lexicon, sort, members, fresh, weights, names, buckets, _note_of(sources, sizes, members, sort)
-            )
+            of = _note_of(sizes, members, sort)
+            note = sources[of - 1] if of and of not in named else None
+            named.add(of)
+            unit = _unit(lexicon, sort, members, fresh, weights, names, buckets, note)
             drafts.append((_worth(fresh, wanted), unit, fresh))
     drafts.sort(key=lambda draft: (-draft[0], draft[1].slug))
     left = {member.source for _, _, fresh in drafts[max_units:] for member in fresh}
@@ -69,7 +71,8 @@ def _unit(
     title = note.name if note and not (sort == "procedure" and head.announced) else head.title
     if sort == "personal" and (speaker := _speaker(members)):
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
-    evidence = tuple(Evidence(member.source, member.line.number) for member in fresh)
+    told = members if sort == "procedure" else fresh
+    evidence = tuple(Evidence(member.source, member.line.number) for member in told)
     return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
 
 
@@ -77,17 +80,15 @@ def _all_redacted(lines: Sequence[Line]) -> bool:
     return all(is_redacted(each.line.text) for each in lines)
 
 
-def _note_of(
-    sources: Sequence[SourceNote], sizes: Mapping[int, int], members: Sequence[Line], sort: Sort
-) -> SourceNote | None:
-    """The note that a group is most of, and that is most of the group: its name is the group's.
+def _note_of(sizes: Mapping[int, int], members: Sequence[Line], sort: Sort) -> int:
+    """The note that a group is most of, and that is most of the group, or 0: its name is the group's.
 
     Of steps, fewer are enough: what they are the steps of is what the note is about.
     """
     source, count = Counter(member.source for member in members).most_common(1)[0]
     share = _OF_A_NOTE_STEPS if sort == "procedure" else _OF_A_NOTE
     mostly = count >= _OF_A_NOTE * len(members) and count > share * sizes[source]
-    return sources[source - 1] if mostly else None
+    return source if mostly else 0
 
 
 def _speaker(members: Sequence[Line]) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from reme.reason.decisions import SourceLine, SourceNote, StatementKind
+from reme.reason.offline.procedures import steps_in
 from reme.reason.offline.rules import rules_for
-from reme.reason.offline.sentences import Sentence, announces, rate
+from reme.reason.offline.sentences import Part, Sentence, announces, rate
 from reme.reason.offline.terms import Lexicon, cosine
 
 __all__ = ["Line", "Sort", "grouped", "is_named", "rated_lines"]
@@ -22,6 +23,7 @@ Sort = Literal["procedure", "personal", "general"]
 
 _ONE_SUBJECT_OF_NOTES: Final = 0.3
 _ONE_SUBJECT: Final = 0.34
+_ONE_PROCEDURE: Final = 0.5
 _PERSONAL_SHARE: Final = 0.5
 _OWN_UNIT: Final = 2
 _GENERIC_SPEAKERS: Final = frozenset({"user", "assistant", "human", "me", ""})
@@ -58,11 +60,25 @@ def rated_lines(lexicon: Lexicon, sources: Sequence[SourceNote]) -> list[Line]:
     """The lines that state something, chatter in people's own notes left out."""
     found: list[Line] = []
     for number, source in enumerate(sources, start=1):
-        for line in source.lines:
-            rated = rate(lexicon, line.text, line.number, numbered=line.kind == "procedure")
+        steps = _steps(lexicon, source)
+        for place, line in enumerate(source.lines):
+            rated = rate(lexicon, line.text, line.number, step=steps.get(place))
             if rated is not None and (line.kind is not None or rated.score >= 1.0 or rated.kind == "procedure"):
                 found.append(Line(number, line, rated, lexicon.subjects(line.text)))
     return found
+
+
+def _steps(lexicon: Lexicon, source: SourceNote) -> dict[int, int]:
+    """The number of each step of a note, by place: as its section says, or as what a person wrote reads."""
+    found = {place: line.step for place, line in enumerate(source.lines) if line.kind == "procedure"}
+    own = [place for place, line in enumerate(source.lines) if line.kind is None]
+    parts: list[Part] = []
+    for line in (source.lines[place] for place in own):
+        before = parts[-1] if parts else Part("")
+        item = line.step or (before.item + 1 if line.listed and not before.ordered else int(line.listed))
+        parts.append(Part(line.text, item, line.step > 0, line.text))
+    steps = steps_in(lexicon, parts, title=source.name)
+    return found | {own[place]: number for place, number in steps.items()}
 
 
 def grouped(
@@ -74,7 +90,7 @@ def grouped(
     told = [line for line in rest if _is_told(line)]
     kept = [line for line in rest if not _is_told(line)]
     found: list[tuple[Sort, list[Line]]] = []
-    found.extend(("procedure", group) for group in _joined(_procedures(steps), weights))
+    found.extend(("procedure", group) for group in _joined(_procedures(steps), weights, _ONE_PROCEDURE))
     own = _joined([[x] for x in told if x.is_personal], weights)
     found.extend(_with_leftovers(own, _joined([[x] for x in told if not x.is_personal], weights)))
     for group in _notes_together(lexicon, sources, kept, weights):
@@ -107,19 +123,27 @@ def _with_leftovers(own: Sequence[list[Line]], others: Sequence[list[Line]]) -> 
 
 
 def _procedures(steps: Sequence[Line]) -> list[list[Line]]:
-    """The steps of one note, a new procedure beginning where a line announces a list."""
+    """The steps of one note, a new procedure beginning where a line leads to steps, or where they count anew."""
     found: list[list[Line]] = []
     for line in steps:
-        if not found or found[-1][-1].source != line.source or announces(line.line.text):
+        before, step = found[-1][-1] if found else None, line.sentence.step
+        if before is None or before.source != line.source or step < before.sentence.step or _leads(line):
             found.append([])
         found[-1].append(line)
     return found
 
 
-def _joined(pieces: Sequence[list[Line]], weights: Mapping[str, float]) -> list[list[Line]]:
+def _leads(line: Line) -> bool:
+    return line.sentence.step == 0 and announces(line.line.text)
+
+
+def _joined(
+    pieces: Sequence[list[Line]], weights: Mapping[str, float], least: float = _ONE_SUBJECT
+) -> list[list[Line]]:
     """Pieces joined one by one to the group that has one most like them, if it shares enough of its subject.
 
-    Likeness is the share of the smaller subject that both have, rare words counting more.
+    Args:
+        least: How like: the share of the smaller subject that both have, rare words counting more.
     """
     groups: list[list[Line]] = []
     home: dict[frozenset[str], int] = {}
@@ -134,12 +158,12 @@ def _joined(pieces: Sequence[list[Line]], weights: Mapping[str, float]) -> list[
                 shared[other] += weights.get(term, 1.0)
         likeness = ((weight / min(own, whole[other]), -home[other]) for other, weight in shared.items())
         best, place = max(likeness, default=(0.0, 0))
-        if best >= _ONE_SUBJECT:
+        if best >= least:
             groups[-place].extend(piece)
         else:
             groups.append(list(piece))
         if subject and subject not in home:
-            home[subject] = -place if best >= _ONE_SUBJECT else len(groups) - 1
+            home[subject] = -place if best >= least else len(groups) - 1
             for term in subject:
                 having[term].append(subject)
     return groups

@@ -6,6 +6,7 @@ Owns the thresholds. Never decides which of two contradicting statements holds; 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from reme.paths import fold
@@ -39,6 +40,8 @@ _CLAIMS_ANCHORED: Final = 0.5
 _WORDS_SHARED: Final = 3
 _RELATED: Final = 0.35
 _MOST_RELATIONS: Final = 3
+_FULL: Final = 400
+"""How many blocks a node has to have for its subject to go on in a further one, which is linked with it."""
 
 
 _Reader = Callable[[str], Said]
@@ -52,34 +55,61 @@ def integrate(
     Args:
         read: Reads a statement.
     """
-    claims = _claims(read, evidence)
+    claims = _claims(read, unit, evidence)
     if not claims:
         return Skip("there is no statement in it")
     chosen = _chosen(lexicon, read, unit, claims, candidates)
     relations = _relations(lexicon, read, unit, claims, candidates, chosen)
     if chosen is None:
         return Create(tuple(claims), relations)
-    shelf = Shelf(read(block) for block in candidates[chosen - 1].blocks)
-    edits = tuple(_edit(read, claim, shelf) for claim in claims)
+    edits = _edits(read, claims, evidence, candidates[chosen - 1].blocks)
     shape: Shape = "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
     return Update(chosen, shape, edits, relations)
 
 
-def _claims(read: _Reader, evidence: Sequence[SourceLine]) -> list[Claim]:
-    """The lines as claims, those that say the same as one claim with several pieces of evidence."""
-    found: list[tuple[Said, list[int]]] = []
+@dataclass(slots=True)
+class _Claimed:
+    """A claim in the making: what it says, and the numbers of its evidence."""
+
+    said: Said
+    numbers: list[int]
+
+
+def _claims(read: _Reader, unit: Unit, evidence: Sequence[SourceLine]) -> list[Claim]:
+    """The lines as claims, those that say the same as one claim with several pieces of evidence.
+
+    What says something by its place is never one claim with what the same source says elsewhere; what another source
+    adds stands behind what it has before it.
+    """
+    found: list[_Claimed] = []
     shelves: defaultdict[str, Shelf] = defaultdict(Shelf)
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(evidence, start=1):
-        said, shelf, own = read(line.text), shelves[line.speaker], places[line.speaker]
-        same = next((place for place, other in shelf.near(said) if alike(other, said)), None)
+    own: defaultdict[str, list[_Claimed]] = defaultdict(list)
+    source, last = 0, None
+    for number, (line, place) in enumerate(zip(evidence, unit.evidence, strict=True), start=1):
+        said, shelf, known = read(line.text), shelves[line.speaker], own[line.speaker]
+        source, last = place.source, last if place.source == source else None
+        placed = _is_placed(line)
+        near = (known[at - 1] for at, other in shelf.near(said) if alike(other, said))
+        same = next((other for other in near if not (placed and _is_of(other, unit, source))), None)
         if same is not None:
-            found[own[same - 1]][1].append(number)
+            same.numbers.append(number)
         elif line.text:
             shelf.put(said)
-            own.append(len(found))
-            found.append((said, [number]))
-    return [Claim(said.text, tuple(numbers)) for said, numbers in found]
+            same = _Claimed(said, [number])
+            known.append(same)
+            at = 0 if last is None and line.kind == "procedure" else len(found)
+            found.insert(found.index(last) + 1 if placed and last is not None else at, same)
+        last = same
+    return [Claim(each.said.text, tuple(each.numbers)) for each in found]
+
+
+def _is_placed(line: SourceLine) -> bool:
+    """Whether it says something by where it stands among others."""
+    return line.kind == "procedure" or line.step > 0 or line.listed
+
+
+def _is_of(claim: _Claimed, unit: Unit, source: int) -> bool:
+    return any(unit.evidence[number - 1].source == source for number in claim.numbers)
 
 
 def _chosen(
@@ -94,7 +124,7 @@ def _chosen(
     scored: list[tuple[float, int]] = []
     for number, candidate in enumerate(candidates, start=1):
         whose, about = _person_and_title(candidate.name)
-        if whose != person:
+        if whose != person or len(candidate.blocks) >= _FULL:
             continue
         same_sort = candidate.bucket == unit.bucket
         if same_sort and own & {fold(name) for name in (candidate.name, *candidate.aliases)}:
@@ -136,16 +166,37 @@ def _weighted(one: frozenset[str], other: frozenset[str]) -> float:
     return sum(weights[t] for t in one & other) / sum(weights[t] for t in small)
 
 
-def _edit(read: _Reader, claim: Claim, shelf: Shelf) -> NodeEdit:
+def _edits(
+    read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceLine], blocks: Sequence[str]
+) -> tuple[NodeEdit, ...]:
+    """What each claim adds to a node; a new step goes behind the step before it, anything else to the end.
+
+    What was known and does not stand there any more has been taken out: it is not put back.
+    """
+    shelf = Shelf(read(block) for block in blocks)
+    found: list[NodeEdit] = []
+    last = 0
+    for claim in claims:
+        line = evidence[claim.evidence[0] - 1]
+        edit = _edit(read, claim, shelf, *((last, last) if _is_placed(line) else (len(shelf), 0)))
+        if isinstance(edit, Insert) and all(evidence[number - 1].known for number in claim.evidence):
+            continue
+        found.append(edit)
+        last = edit.after if isinstance(edit, Insert) else edit.block
+    return tuple(found)
+
+
+def _edit(read: _Reader, claim: Claim, shelf: Shelf, after: int, behind: int) -> NodeEdit:
+    """What a claim adds: to a block that says the same, those behind ``behind`` first, or where ``after`` says."""
     said = read(claim.text)
-    near = shelf.near(said)
+    near = sorted(shelf.near(said), key=lambda entry: entry[0] <= behind)
     for number, block in near:
         if alike(said, block):
             return Cite(number, claim.evidence)
     for number, block in near:
         if contradicts(said, block):
             return Contradict(number, claim)
-    return Insert(len(shelf), claim)
+    return Insert(after, claim)
 
 
 def _relations(

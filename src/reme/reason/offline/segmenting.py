@@ -7,7 +7,6 @@ event that goes on.
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from typing import Final
@@ -15,8 +14,9 @@ from typing import Final
 from reme.paths import slug_of
 from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
+from reme.reason.offline.procedures import steps_in
 from reme.reason.offline.rules import rules_for
-from reme.reason.offline.sentences import Sentence, announces, pick, rate, split
+from reme.reason.offline.sentences import Sentence, pick, rate, split
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
 from reme.reason.offline.titles import headline
 
@@ -29,6 +29,7 @@ _FEWEST_AFTER_SHIFT: Final = 3
 _SHALLOWEST: Final = 0.15
 _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
+_LONGEST_STEP: Final = 600
 
 
 def segment(
@@ -42,10 +43,11 @@ def segment(
     """
     names = frozenset(part for m in messages for part in (m.speaker.lower(), *m.speaker.lower().split()))
     people = _people(messages)
-    asked = [False, *(before.text.rstrip().endswith(("?", "？")) for before in messages[:-1])]
+    among = len(people) > 1 and all(message.speaker in people for message in messages)
+    before = ["", *(message.text for message in messages[:-1])]
     rated = {
-        m.line: _rated(lexicon, m, names, personal=m.speaker in people, answers=after)
-        for m, after in zip(messages, asked, strict=True)
+        m.line: _rated(lexicon, m, heard, names, personal=m.speaker in people, among=among)
+        for m, heard in zip(messages, before, strict=True)
     }
     weights = inverse_frequencies(s.terms for group in rated.values() for s in group)
     pieces = _pieces(lexicon, messages, weights)
@@ -67,24 +69,37 @@ def _people(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def _rated(
-    lexicon: Lexicon, message: Message, names: frozenset[str], *, personal: bool, answers: bool
+    lexicon: Lexicon, message: Message, before: str, names: frozenset[str], *, personal: bool, among: bool
 ) -> list[Sentence]:
-    sentences = split(message.text)
-    follows = [*(numbered for _, numbered in sentences[1:]), False]
-    steps = [own or (announces(text) and after) for (text, own), after in zip(sentences, follows, strict=False)]
-    rated = (
-        rate(lexicon, text, message.line, personal=personal, numbered=numbered, answers=answers, names=names)
-        for (text, _), numbered in zip(sentences, steps, strict=True)
-    )
-    kept = [sentence for sentence in rated if sentence is not None]
-    if sum(s.kind == "procedure" for s in kept) == 1:
-        kept = [s for s in kept if s.kind != "procedure" or not rules_for(s.text).later.match(s.text)]
-    return _as_procedure(kept) if sum(s.numbered and s.kind == "procedure" for s in kept) > 1 else kept
+    """The sentences of a message that state something.
 
-
-def _as_procedure(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """All steps of a list are steps, if some of them are."""
-    return [replace(s, kind="procedure") if s.numbered else s for s in sentences]
+    Args:
+        before: What was said before.
+        among: Whether only people speak.
+    """
+    parts = split(message.text)
+    steps = steps_in(lexicon, parts, title="" if personal else before, told=personal)
+    answers = before.rstrip().endswith(("?", "？"))
+    found: list[Sentence] = []
+    for place, part in enumerate(parts):
+        listed = place in steps and part.item > 0
+        if listed and not part.whole and found and part.text in found[-1].text:
+            continue
+        whole = listed and 0 < len(part.whole) <= _LONGEST_STEP
+        rated = rate(
+            lexicon,
+            part.whole if whole else part.text,
+            message.line,
+            personal=personal,
+            step=steps.get(place),
+            answers=answers,
+            among=among,
+            names=names,
+        )
+        found.extend([rated] if rated is not None else [])
+    if sum(s.kind == "procedure" for s in found) == 1:
+        found = [s for s in found if s.kind != "procedure" or not rules_for(s.text).later.match(s.text)]
+    return found
 
 
 def _pieces(lexicon: Lexicon, messages: Sequence[Message], weights: Mapping[str, float]) -> list[list[Message]]:
@@ -128,7 +143,9 @@ def _depth(cohesion: Mapping[int, float], gap: int) -> float:
 
 
 def _shifts(message: Message) -> bool:
-    return message.role == "user" and any(rules_for(text).shift.search(text) for text, _ in split(message.text)[:2])
+    return message.role == "user" and any(
+        rules_for(part.text).shift.search(part.text) for part in split(message.text)[:2]
+    )
 
 
 def _with_statements(pieces: Sequence[Sequence[Message]], kept: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -160,7 +177,7 @@ def _event(
 ) -> Event:
     head = headline(lexicon, sentences, weights, names)
     days = {message.line: message.at.date() for message in messages}
-    statements = tuple(Statement(s.text, s.line, s.kind, _about(s.text, days[s.line])) for s in sentences)
+    statements = tuple(Statement(s.text, s.line, s.kind, _about(s.text, days[s.line]), s.step) for s in sentences)
     continues = _continued(lexicon, sentences, weights, open_events, taken)
     return Event(continues, head.title, slug_of(head.title), head.description, statements)
 

@@ -15,7 +15,7 @@ from reme.reason.decisions import StatementKind
 from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.terms import Lexicon, overlap, values_of
 
-__all__ = ["Sentence", "announces", "kind_of", "pick", "rate", "repeats", "split"]
+__all__ = ["Part", "Sentence", "announces", "instructs", "kind_of", "pick", "rate", "repeats", "split"]
 
 _SHORTEST_LATIN_WORDS: Final = 4
 _SHORTEST_CHINESE_CHARACTERS: Final = 6
@@ -30,11 +30,12 @@ _FEWEST_TERMS: Final = 2
 _LEAD = re.compile(
     r"^(?:\s|[-*+•>#|]+(?=\s)|\[[ xX]\]|\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、])+"
 )
-_NUMBERED = re.compile(
-    r"^\s*(?:\d{1,3}[.)、]|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、]|step \d+|第[一二三四五六七八九十]+步)",
-    re.IGNORECASE,
+_MARKED = re.compile(
+    r"^\s*(?:(?P<number>\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十]+[)）、])"
+    r"|[-*+•](?=\s))"
 )
-_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_FIRST_MARK = re.compile(r"^\s*[（(]?(?:1|一)[.)、）]")
+_NO_PROSE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|^[ \t]*\|[^\n]*\|[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 _TITLE = re.compile(r"《[^》]*》|\"[^\"]*\"|“[^”]*”")
@@ -51,7 +52,7 @@ class Sentence:
         kind: What sort of statement it makes.
         terms: Its words with content.
         values: What in it could change while the rest stays.
-        numbered: Whether it stood in an ordered list.
+        step: Its place among the steps of a procedure, from 1; 0 where it is none.
     """
 
     text: str
@@ -60,17 +61,43 @@ class Sentence:
     kind: StatementKind
     terms: frozenset[str]
     values: frozenset[str]
-    numbered: bool = False
+    step: int = 0
 
 
-def split(text: str) -> list[tuple[str, bool]]:
-    """The sentences of a text without list marks, code left out, each with whether it was a numbered item."""
-    found: list[tuple[str, bool]] = []
-    prose = unwrapped(_FENCED.sub(lambda match: "\n" * len(match.group()), text))
-    for start, stop in sentence_spans(prose):
-        raw = prose[start:stop]
-        if bare := _LEAD.sub("", raw).strip():
-            found.append((bare, _NUMBERED.match(raw) is not None))
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence of a text, without list marks.
+
+    Attributes:
+        item: Which item of its list it stands in, from 1; 0 outside of lists.
+        ordered: Whether that list is an ordered one.
+        whole: The line that it begins, to its end; empty for a further sentence of a line.
+    """
+
+    text: str
+    item: int = 0
+    ordered: bool = False
+    whole: str = ""
+
+
+def split(text: str) -> list[Part]:
+    """The sentences of a text, code and tables left out. What is indented below an item stands in it."""
+    found: list[Part] = []
+    item, ordered, margin = 0, False, 0
+    for line in unwrapped(_NO_PROSE.sub(lambda match: "\n" * match.group().count("\n"), text)).split("\n"):
+        if not line.strip():
+            continue
+        mark, depth = _MARKED.match(line), len(line) - len(line.lstrip())
+        if not (item and depth > margin):
+            numbered = mark is not None and mark["number"] is not None
+            begins = ordered != numbered or _FIRST_MARK.match(line)
+            item = 0 if mark is None else 1 if begins else item + 1
+            ordered, margin = numbered, depth
+        whole = _LEAD.sub("", line).strip()
+        for start, stop in sentence_spans(line):
+            if bare := _LEAD.sub("", line[start:stop]).strip():
+                found.append(Part(bare, item, ordered, whole))
+                whole = ""
     return found
 
 
@@ -80,23 +107,26 @@ def rate(
     line: int,
     *,
     personal: bool = True,
-    numbered: bool = False,
+    step: int | None = None,
     answers: bool = False,
+    among: bool = False,
     names: frozenset[str] = frozenset(),
 ) -> Sentence | None:
     """Weigh a sentence by its form; None for questions, greetings and fragments.
 
     Args:
         personal: Whether the speaker is a person, who tells of themselves, and not an assistant.
+        step: Its number, if it belongs to a procedure, which is kept whole; 0 for the line that leads to the steps.
         answers: Whether somebody has just asked the speaker something.
+        among: Whether people talk among themselves: of what is said there in general, nothing is asked for later.
         names: Names of the speakers, lower-cased: being addressed is no news.
 
     The weights were fitted on which sentences the questions of LoCoMo rest on, half of its dialogues at a time, and
     rounded where both halves agree.
     """
     rules = rules_for(text)
-    if (
-        (_too_short(text) and not numbered)
+    if step is None and (
+        _too_short(text)
         or len(text) > _LONGEST
         or rules.question.search(text)
         or rules.machine.search(text)
@@ -111,7 +141,7 @@ def rate(
     score -= 0.5 * min(3, len(rules.platitude.findall(text)))
     score -= 1.2 * bool(rules.chatter.match(text))
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
-    kind = kind_of(text, numbered=numbered)
+    kind = "procedure" if step is not None else kind_of(text)
     score += 1.25 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
     score -= 0.6 * bool(rules.vague.match(text)) * (not entities)
     terms = lexicon.terms(text)
@@ -123,15 +153,30 @@ def rate(
             return None
         if _dangles(rules, text, terms, anchored=bool(told)) or _is_bare(lexicon, rules, text, entities):
             return None
+        if not told and _is_about_nobody(rules, text, among=among):
+            return None
+        score -= (0.8 * bool(rules.listener.search(text)) + 0.6 * bool(rules.indefinite.search(text))) * (not told)
         if not personal and (not told or _is_advice(rules, text)):
             return None
         score -= (0.6 + 1.5 * _is_fragment(text)) * (not personal)
-    return Sentence(text, line, score, kind, terms, values_of(text), numbered)
+    return Sentence(text, line, score, kind, terms, values_of(text), step or 0)
 
 
 def _is_bare(lexicon: Lexicon, rules: Rules, text: str, entities: Sequence[str]) -> bool:
-    """Whether it has hardly a word beside when it was."""
-    return not entities and len(lexicon.terms(rules.time.sub(" ", rules.opener.sub("", text)))) < _FEWEST_TERMS
+    """Whether it has hardly a word beside when it was, or only words that name nothing."""
+    if entities:
+        return False
+    tokens = [token for token in lexicon.tokens(rules.time.sub(" ", rules.opener.sub("", text))) if token.term]
+    named = rules.number.search(text) is not None or any(token.text.lower() not in rules.weak for token in tokens)
+    return not named or len({token.term for token in tokens}) < _FEWEST_TERMS
+
+
+def _is_about_nobody(rules: Rules, text: str, *, among: bool) -> bool:
+    """Whether it only praises, or only speaks to the listener, or of life in general, and of nobody else."""
+    if rules.first_person.search(text):
+        return False
+    praises = among or rules.praise.search(text) is not None
+    return rules.listener.search(text) is not None or (praises and rules.people.search(text) is None)
 
 
 def _is_advice(rules: Rules, text: str) -> bool:
@@ -160,14 +205,12 @@ def _too_short(text: str) -> bool:
     return len(text) < _SHORTEST_CHINESE_CHARACTERS if has_cjk(text) else len(text.split()) < _SHORTEST_LATIN_WORDS
 
 
-def kind_of(text: str, *, numbered: bool = False) -> StatementKind:
-    """What sort of statement a sentence makes."""
+def kind_of(text: str) -> StatementKind:
+    """What sort of statement a sentence makes by itself."""
     rules = rules_for(text)
     if rules.sequence.search(text) and (rules.instruction.search(text) or _inner_instruction(text)):
         return "procedure"
-    if (numbered and (rules.instruction.search(text) or announces(text))) or (
-        rules.recipe.search(text) and rules.instruction.search(text)
-    ):
+    if rules.recipe.search(text) and rules.instruction.search(text):
         return "procedure"
     if rules.decision.search(text):
         return "decision"
@@ -181,10 +224,17 @@ def announces(text: str) -> bool:
     return text.endswith((":", "："))
 
 
+def instructs(lexicon: Lexicon, text: str) -> bool:
+    """Whether a sentence tells what to do: it begins with such a verb, be it behind a word that orders steps."""
+    rules = rules_for(text)
+    bare = rules.step.sub("", text, count=1)
+    return rules.instruction.search(bare) is not None or _inner_instruction(text) or lexicon.begins_with_verb(bare)
+
+
 def _inner_instruction(text: str) -> bool:
     rules = rules_for(text)
     parts = re.split(
-        r"[,，;；]\s*|\bthen\b|\bfirst\b|首先|然后|接着|最后|先|再|第[一二三四五六七八九十]+步[:：]?",
+        r"[,，;；:：]\s*|\bthen\b|\bfirst\b|首先|然后|接着|最后|先|再|第[一二三四五六七八九十]+步[:：]?",
         text,
         flags=re.IGNORECASE,
     )
@@ -192,7 +242,7 @@ def _inner_instruction(text: str) -> bool:
 
 
 def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: float, at_least: int) -> list[Sentence]:
-    """The sentences worth keeping, in the order of the source.
+    """The sentences worth keeping, in the order of the source; procedures whole, each once.
 
     Args:
         sentences: All that were weighed.
@@ -200,16 +250,35 @@ def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: flo
         share: How much of them to keep, 0 to 1, steps of procedures not counted.
         at_least: How many to keep even if that is more.
     """
-    ranked = _ranked(sentences, weights)
     room = max(at_least, round(share * len(sentences)))
+    steps = _procedures(sentences)
     kept: dict[int, Sentence] = {}
-    for place, sentence in ranked:
-        step = sentence.kind == "procedure"
-        if (sentence.score < 1.0 and not step) or (len(kept) >= room and not step):
+    for place, sentence in _ranked(sentences, weights):
+        if sentence.kind == "procedure" or sentence.score < 1.0:
             continue
-        if not any(repeats(sentence, other) for other in kept.values()):
+        if len(kept) >= room:
+            break
+        if not any(repeats(sentence, other) for other in (*kept.values(), *steps.values())):
             kept[place] = sentence
+    kept |= steps
     return [kept[place] for place in sorted(kept)]
+
+
+def _procedures(sentences: Sequence[Sentence]) -> dict[int, Sentence]:
+    """The steps by place; those of a message of which all have been said before are left out.
+
+    A single step that counts itself is kept: it belongs to steps of other messages.
+    """
+    own: dict[int, dict[int, Sentence]] = {}
+    for place, sentence in enumerate(sentences):
+        if sentence.kind == "procedure":
+            own.setdefault(sentence.line, {})[place] = sentence
+    kept: dict[int, Sentence] = {}
+    for steps in own.values():
+        dictated = len(steps) == 1 and next(iter(steps.values())).step > 0
+        if dictated or not all(any(repeats(step, other) for other in kept.values()) for step in steps.values()):
+            kept |= steps
+    return kept
 
 
 def _ranked(sentences: Sequence[Sentence], weights: Mapping[str, float]) -> list[tuple[int, Sentence]]:

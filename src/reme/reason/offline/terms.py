@@ -20,6 +20,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
 _NOUN_TAGS = ("n", "vn", "eng", "j")
 _PROPER_TAGS = ("nr", "ns")
 _NAMING_TAGS = ("n", "vn", "eng", "j", "i", "l", "x")
+_BEFORE_ACTIONS = ("把", "将", "用")
 _CONTENT_TAGS = ("n", "v", "a", "eng", "j", "i", "l", "m", "t", "z", "s", "b")
 _VALUE = re.compile(
     r"\d[\d.,:/-]*\d|\d+|《[^》]+》|“[^”]+”|\"[^\"]+\"|`[^`]+`|(?<![.!?]\s)(?<!^)(?<![A-Za-z\d_])(?!I\b)[A-Z][A-Za-z]*(?![A-Za-z\d_])|"
@@ -87,6 +88,11 @@ class Lexicon:
     def subjects(self, text: str) -> frozenset[str]:
         """The different words that could be part of a title."""
         return frozenset(token.term for token in self.tokens(text) if token.naming)
+
+    def begins_with_verb(self, text: str) -> bool:
+        """Whether a Chinese text begins with a verb, or with what an action is done to or with."""
+        word, tag = next(iter(self._tagged(text)), ("", "")) if has_cjk(text[:1]) else ("", "")
+        return (tag.startswith("v") and word not in rules_of("chinese").stop) or word in _BEFORE_ACTIONS
 
     def all_terms(self, texts: Iterable[str]) -> frozenset[str]:
         """The different words with content of all texts together."""

@@ -27,7 +27,7 @@ _QUOTED_KIND: Final = 1.6
 _PROPER_KIND: Final = 1.5
 _FIRST_CLAUSES: Final = 3
 _FIRST: Final = 0.8
-_OF_STEPS: Final = 0.4
+_OF_STEPS: Final = 0.3
 _CENTRAL: Final = 4.0
 _FEWEST_WORDS: Final = 3
 _MOST_WORDS: Final = 10
@@ -106,11 +106,11 @@ def _best_name(lexicon: Lexicon, text: str, names: frozenset[str]) -> str:
 
 
 def _announced(sentences: Sequence[Sentence]) -> str:
-    """What a line that leads to most of the sentences calls them, if there is one."""
-    for place, sentence in enumerate(sentences):
-        match = rules_for(sentence.text).announced.search(sentence.text) if announces(sentence.text) else None
-        if match and len(sentences) - place > len(sentences) / 2:
-            return _capital((match["name"] or match["named"]).strip())
+    """What a line that leads to most of the sentences, or is the first step of most, calls them, if there is one."""
+    for sentence in sentences[: (len(sentences) + 1) // 2]:
+        leads = announces(sentence.text) or (sentence.step == 1 and len(sentences) > 1)
+        if leads and (match := rules_for(sentence.text).announced.search(sentence.text)):
+            return _capital(next(filter(None, match.groups())).strip())
     return ""
 
 

@@ -117,7 +117,7 @@ def daily_write(
     if material is not None:
         return _material(workspace, path, material, content, dry_run=dry_run)
     if not content.strip() and description is None:
-        raise InvalidInput("there is nothing to write", hint="Give content, description or material.")
+        raise InvalidInput("there is nothing to write", hint="Give `content`, `description` or `material`.")
 
     def gather() -> list[Edit]:
         file = read_expected(workspace, path, expected_revision)
@@ -212,7 +212,7 @@ def _check_free(workspace: Workspace, path: VaultPath) -> None:
         check_new(workspace, promoted)
     except Conflict as error:
         raise Conflict(
-            error.message, hint="Add to it with daily_write, or give another slug.", details=error.details
+            error.message, hint="Add to it with daily_write, or give another `slug`.", details=error.details
         ) from error
 
 

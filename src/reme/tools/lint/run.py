@@ -16,7 +16,8 @@ from reme.markdown import Link, Note, parse, resolve, retarget
 from reme.paths import VaultPath, parse_path
 from reme.revision import revision_of
 from reme.search import filter_of
-from reme.tools.changes import catch_up, conflict_lines, look, submit
+from reme.tools.changes import conflict_lines, submit
+from reme.tools.freshness import catch_up, look
 from reme.tools.lint.files import collisions, frontmatter, resources, schema
 from reme.tools.lint.finding import Finding, Rule, Survey
 from reme.tools.lint.links import dangling, is_short, non_literal, orphans, with_candidates

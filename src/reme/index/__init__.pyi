@@ -1,0 +1,81 @@
+from reme.index.documents import Extracted, take_texts
+from reme.index.embed import Embedded, TextEmbedder, embed
+from reme.index.intake import refresh_paths
+from reme.index.keeper import Keeper, PathProblem, ProjectorStatus, report, reported
+from reme.index.opening import open_index
+from reme.index.pieces import dialogue_pieces
+from reme.index.port import Index
+from reme.index.position import behind, wait
+from reme.index.renames import Renames
+from reme.index.rows import (
+    ANY,
+    UNSEARCHED,
+    Around,
+    Bm25,
+    ChunkKey,
+    Direction,
+    Edge,
+    FileProblem,
+    Filter,
+    Format,
+    IndexDamaged,
+    IndexedNote,
+    IndexSettings,
+    IndexUnavailable,
+    KeywordStatistics,
+    Neighbour,
+    Stamp,
+    Standing,
+    Status,
+    Step,
+    StoredChunk,
+    Turn,
+    Unembedded,
+)
+from reme.index.scan import Refreshed, rebuild, refresh
+
+__all__ = [
+    "ANY",
+    "UNSEARCHED",
+    "Around",
+    "Bm25",
+    "ChunkKey",
+    "Direction",
+    "Edge",
+    "Embedded",
+    "Extracted",
+    "FileProblem",
+    "Filter",
+    "Format",
+    "Index",
+    "IndexDamaged",
+    "IndexSettings",
+    "IndexUnavailable",
+    "IndexedNote",
+    "Keeper",
+    "KeywordStatistics",
+    "Neighbour",
+    "PathProblem",
+    "ProjectorStatus",
+    "Refreshed",
+    "Renames",
+    "Stamp",
+    "Standing",
+    "Status",
+    "Step",
+    "StoredChunk",
+    "TextEmbedder",
+    "Turn",
+    "Unembedded",
+    "behind",
+    "dialogue_pieces",
+    "embed",
+    "open_index",
+    "rebuild",
+    "refresh",
+    "refresh_paths",
+    "report",
+    "reported",
+    "take_texts",
+    "wait",
+]

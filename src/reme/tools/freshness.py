@@ -1,0 +1,54 @@
+"""Bringing the index up to the files, before a question is answered or a link is followed.
+
+Owns what a caller is told where that fails.
+"""
+
+from typing import Final
+
+from reme.errors import Unavailable
+from reme.index import refresh
+from reme.tools.workspace import Workspace
+from reme.wording import counted
+
+__all__ = ["catch_up", "look"]
+
+_PATIENCE_S: Final = 1.0
+_STALLED_S: Final = 15.0
+
+
+def look(workspace: Workspace) -> str:
+    """Bring the index up to the files before a question; what could not be taken in is told, and the question answered.
+
+    Where another process keeps the index, what it takes in is waited for, and not read twice; but not for long.
+
+    Returns:
+        What the answer may miss, or the empty string.
+    """
+    keeper = workspace.keeper()
+    if keeper is None or keeper.silent > _STALLED_S:
+        pending = refresh(workspace.index, workspace.vault).pending
+    else:
+        from reme.index import wait
+
+        pending = len(wait(workspace.vault, workspace.index, _PATIENCE_S, documents=False))
+    if not pending:
+        return ""
+    many = counted(pending, "changed file")
+    notice = f"{many} could not be taken into the index, so answers may miss something; see: reme status"
+    workspace.vault.notices.append(notice)
+    return notice
+
+
+def catch_up(workspace: Workspace) -> None:
+    """Bring the index up to the files, so that no link is overlooked.
+
+    Raises:
+        Unavailable: If another process keeps it from being brought up to date.
+    """
+    pending = refresh(workspace.index, workspace.vault).pending
+    if pending:
+        raise Unavailable(
+            f"the index could not take in {counted(pending, 'changed file')}: another process is writing it, or the "
+            "disk is full",
+            hint="Try again in a moment; see: reme status",
+        )
