@@ -377,6 +377,22 @@ def test_what_a_dialogue_its_note_and_its_node_say_is_told_once(
     assert result.relations[0].predicate == "derived_from"
 
 
+def test_several_lines_of_provenance_are_no_fact(place: Place) -> None:
+    place.write("daily/2026-05-14/盘点.md", "# 盘点 stocktaking\n\n- 周三盘点。\n")
+    place.write(
+        "daily/2026-05-21/盘点 2.md", "source:: [[session/dialog/a.jsonl]]\ninherits:: [[daily/2026-05-14/盘点]]\n"
+    )
+    place.write(
+        "digest/wiki/stocktaking.md",
+        "# Stocktaking 盘点\n\n- Stocktaking is on Wednesday 周三。\n\n"
+        "derived_from:: [[daily/2026-05-14/盘点]]\nderived_from:: [[daily/2026-05-21/盘点 2]]\n",
+    )
+    for query in ("盘点", "stocktaking"):
+        result = ask(place, query)
+        assert result.facts, query
+        assert not any("::" in fact.text for fact in result.facts), query
+
+
 def test_a_link_with_nothing_about_it_is_no_fact(place: Place) -> None:
     place.write(
         "a.md", "# Oolong 乌龙\n\nOolong 乌龙 is tea.\n\n[[oolong 乌龙]]\n\n- [[乌龙 oolong]]\n- see [[oolong 乌龙]]\n"

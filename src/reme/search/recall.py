@@ -372,6 +372,12 @@ def _facts(
     return [fact for fact in ranked if fact.rank >= ranked[0].rank * _LEAST_RANK]
 
 
+def _is_nothing_but_links(text: str, *, related: bool) -> bool:
+    """Whether each line is a bare link, which is told as a relation, or says where its note comes from, or nothing."""
+    links = [_BARE_LINK.fullmatch(line) for line in text.splitlines()]
+    return all(link and (related or link[1] is None or link[1] in _PROVENANCE) for link in links)
+
+
 def _pieces(
     hit: Hit, chunk: HitChunk, date: str | None, score: float, links: Sequence[tuple[int, bool]], asked: _Asked
 ) -> Iterator[RecalledFact]:
@@ -379,8 +385,8 @@ def _pieces(
     for line, end_line, text in _cut(hit, chunk):
         there = asked.terms_in(_CITATION.sub("", text))
         within_it = [said for at, said in links if line <= at <= end_line]
-        if (link := _BARE_LINK.fullmatch(text)) and (within_it or link[1] is None or link[1] in _PROVENANCE):
-            continue  # it is told as a relation, or where its note comes from, or says nothing
+        if _is_nothing_but_links(text, related=bool(within_it)):
+            continue
         evidence = FactEvidence(
             score=score,
             coverage=(asked.coverage(there) + asked.coverage(there | around)) / 2,
