@@ -18,12 +18,12 @@ from reme.tools import (
     move,
     picture_text,
     read_image,
-    recorded_origin,
     undo,
     upload,
     uploaded_text,
     write,
 )
+from reme.tools.sidecars import recorded_origin
 from reme.vault import Role
 from tests.tools.house import House
 

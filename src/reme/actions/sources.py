@@ -21,7 +21,7 @@ from reme.markdown import Link, Note, fingerprint, parse
 from reme.paths import VaultPath, is_markdown, parse_path, stem, suffix
 from reme.reason import SourceLine, SourceNote
 from reme.revision import Revision, revision_of
-from reme.tools import Workspace, day_folder, events_of, recorded_origin, sidecar_of
+from reme.tools import Workspace, day_folder, events_of, resource_origin
 from reme.vault import Stat, Vault
 
 __all__ = [
@@ -198,6 +198,4 @@ def _origin(vault: Vault, path: VaultPath, note: Note) -> Origin:
     is_resource = vault.layer_of(path) == "resource"
     named = (link for link in note.links if link.predicate == "source")
     behind = [path] if is_resource else _resources(vault, named)
-    found: list[Origin] = [origin_of(note, "person")]
-    found.extend(recorded_origin(vault.bytes_of(sidecar_of(resource)) or b"") for resource in behind)
-    return lowest(found)
+    return lowest((origin_of(note, "person"), *(resource_origin(vault, resource) for resource in behind)))

@@ -81,7 +81,7 @@ from reme.tools.properties import (
 from reme.tools.read import Text, read, read_text
 from reme.tools.recalling import recall, recall_text
 from reme.tools.schema import Preset, SchemaSettings
-from reme.tools.sidecars import recorded_origin, sidecar_of
+from reme.tools.sidecars import resource_origin
 from reme.tools.transfer import (
     Download,
     Picture,
@@ -194,14 +194,13 @@ __all__ = [
     "read_text",
     "recall",
     "recall_text",
-    "recorded_origin",
     "reindex",
     "reindex_text",
+    "resource_origin",
     "search",
     "search_text",
     "show",
     "show_text",
-    "sidecar_of",
     "stat",
     "stat_text",
     "status",
