@@ -23,12 +23,13 @@ from reme.index import Keeper, ProjectorStatus, open_index, refresh
 from reme.markdown import parse
 from reme.search import SearchSettings
 from reme.state import State
-from reme.tools import Caller, Workspace, append, lint, move, status, undo
+from reme.tools import Caller, Workspace, append, lint, move, search, status, undo
 from reme.vault import Layout, Vault
 
 __all__ = ["measure_tools"]
 
 _COMMITS = 60
+_QUESTIONS = 20
 _WATCHING = ProjectorStatus(
     running=True,
     epoch=1,
@@ -80,8 +81,11 @@ def measure_tools(made: Made, state: Path) -> dict[str, float]:
     refresh(index, vault)
     checked = min(_cpu(lambda: lint(ask())) for _ in range(3))
     told = min(_cpu(lambda: status(ask())) for _ in range(3))
-    kept = replace(ask(), keeper=lambda: Keeper(0, "bench", _WATCHING))
+    watching = replace(_WATCHING, generation=index.generation())
+    kept = replace(ask(), keeper=lambda: Keeper(0, "bench", watching))
     told_kept = min(_cpu(lambda: status(kept)) for _ in range(3))
+    asked = min(_cpu(lambda: _search_all(ask(), made)) for _ in range(3))
+    asked_kept = min(_cpu(lambda: _search_all(kept, made)) for _ in range(3))
     moving, moved, waited = ask(), time.process_time(), time.perf_counter()
     result = move(moving, made.hub, "digest/wiki/the hub.md")
     moved, waited = time.process_time() - moved, time.perf_counter() - waited
@@ -100,6 +104,8 @@ def measure_tools(made: Made, state: Path) -> dict[str, float]:
         "lint_ratio": checked / base,
         "status_ms": told * 1e3,
         "status_kept_ms": told_kept * 1e3,
+        "search_ms": asked * 1e3 / _QUESTIONS,
+        "search_kept_ms": asked_kept * 1e3 / _QUESTIONS,
         "move_inbound_notes": float(len(result.retargeted)),
         "move_cpu_s": moved,
         "move_s": waited,
@@ -111,6 +117,11 @@ def measure_tools(made: Made, state: Path) -> dict[str, float]:
         "commit_ratio": commits[len(commits) // 2] / synced,
         "commit_p95_ms": commits[int(len(commits) * 0.95)] * 1e3,
     }
+
+
+def _search_all(workspace: Workspace, made: Made) -> None:
+    for question in made.questions[:_QUESTIONS]:
+        search(workspace, question.text)
 
 
 def _four_syncs(folder: Path) -> None:

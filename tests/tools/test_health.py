@@ -8,9 +8,18 @@ import pytest
 
 from reme.catalog import as_json
 from reme.errors import Unavailable
-from reme.index import Keeper, PathProblem, ProjectorStatus, open_index, refresh, report, reported
+from reme.index import (
+    Keeper,
+    PathProblem,
+    ProjectorStatus,
+    open_index,
+    refresh,
+    refresh_paths,
+    report,
+    reported,
+)
 from reme.paths import VaultPath
-from reme.tools import reindex, reindex_text, search, status, status_text, wait, waited_text
+from reme.tools import reindex, reindex_text, search, status, status_text, wait, waited_text, write
 from tests.tools.house import NOW, House
 
 
@@ -140,6 +149,33 @@ def test_a_question_leaves_reading_to_a_keeper_that_lives_and_tells_what_that_ha
     house.lay({"c.md": "pear 梨\n"})
     stalled = replace(house.ask(), keeper=lambda: Keeper(17, "desk", None, silent=60.0))
     assert {hit.path for hit in search(stalled, "梨").hits} == {"a.md", "b.md", "c.md"}
+
+
+def test_a_question_beside_a_keeper_that_is_current_looks_only_for_what_was_written_through_reme(house: House) -> None:
+    house.lay({"a.md": "pear 梨\n", ".remeignore": "未.md\n"})
+    refresh(house.index, house.vault)
+    said = ProjectorStatus(True, 1, True, 0, 0, False, None, None, None, (), (), generation=house.index.generation())
+
+    def found(said: ProjectorStatus) -> set[str]:
+        return {hit.path for hit in search(replace(house.ask(), keeper=lambda: Keeper(17, "desk", said)), "梨").hits}
+
+    house.lay({"保存.md": "pear 梨\n"})
+    write(house.ask(), "未.md", "never indexed 梨\n")
+    assert found(said) == {"a.md"}, "what another program saved is heard of by the keeper"
+    write(house.ask(), "written.md", "pear 梨\n")
+    keeper = threading.Timer(0.2, refresh_paths, (house.index, house.vault, [VaultPath("written.md")]))
+    keeper.start()
+    assert found(said) == {"a.md", "written.md"}
+    keeper.join()
+    assert house.index.rows_of([VaultPath("保存.md")]) == {}
+    for doubtful in (
+        replace(said, generation="another index"),
+        replace(said, pending=1),
+        replace(said, walk_pending=True),
+        replace(said, watching=False),
+    ):
+        asked = replace(house.ask(), keeper=lambda doubtful=doubtful: Keeper(17, "desk", doubtful))
+        assert any("1 changed file could not be taken" in warning for warning in search(asked, "梨").warnings)
 
 
 def test_a_search_may_wait_for_what_is_on_disk(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

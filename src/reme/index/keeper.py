@@ -43,12 +43,13 @@ class ProjectorStatus:
         watcher_restarts: How often the watcher had to be started again.
         pending: Paths that are known to have changed and are not projected.
         pending_paths: The first of them.
-        walk_pending: Whether everything is to be looked at as soon as possible.
+        walk_pending: Whether everything is to be looked at first.
         last_event: When something was last heard of.
         last_scan: When everything was last looked at.
         last_change: When the index was last changed.
         problems: Paths that fail, to be tried again.
         trouble: What else is wrong: the store, the watcher, the background work.
+        generation: The index's, as it was when everything was last looked at.
     """
 
     running: bool
@@ -63,6 +64,7 @@ class ProjectorStatus:
     problems: tuple[PathProblem, ...]
     trouble: tuple[str, ...]
     pending_paths: tuple[VaultPath, ...] = ()
+    generation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def reported(said: Mapping[str, Any]) -> ProjectorStatus | None:
             problems=problems,
             trouble=tuple(str(what) for what in said["trouble"]),
             pending_paths=tuple(VaultPath(path) for path in said.get("pending_paths", ())),
+            generation=str(said.get("generation", "")),
             **times,
         )
     except (KeyError, TypeError, ValueError):

@@ -4,7 +4,7 @@ Owns the comparison. Writes nothing and takes no lock.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from reme.index.extract import converter
@@ -26,7 +26,7 @@ def behind(index: Index, files: Sequence[Stat]) -> frozenset[VaultPath]:
         index: The index.
         files: All that belong to the vault, as a walk has told.
     """
-    return frozenset(_behind(index, files))
+    return frozenset(_behind(index, {stat.path: stat for stat in files}))
 
 
 def wait(
@@ -34,6 +34,7 @@ def wait(
     index: Index,
     timeout: float,
     *,
+    paths: Iterable[VaultPath] | None = None,
     documents: bool = True,
     meanwhile: Callable[[], object] = lambda: None,
     monotonic: Callable[[], float] = time.monotonic,
@@ -45,6 +46,7 @@ def wait(
         vault: The vault.
         index: Its index.
         timeout: Seconds to wait at most.
+        paths: The files to wait for; None for all that a walk over the vault tells of.
         documents: Whether to wait for the text of documents, too.
         meanwhile: Called before each look: brings the index on, where no other process does.
         monotonic: Seconds that never go back.
@@ -54,7 +56,7 @@ def wait(
         The files that are still to be projected when the time is up; empty if all is done.
     """
     deadline = monotonic() + timeout
-    left = _behind(index, vault.scan().files)
+    left = _behind(index, vault.scan().found) if paths is None else _left(index, _states(vault, paths))
     pause, position = _FIRST_PAUSE_S, -1
     while waiting := left.keys() or (_unread(index) if documents else set[VaultPath]()):
         meanwhile()
@@ -69,13 +71,17 @@ def wait(
     return frozenset()
 
 
+def _states(vault: Vault, paths: Iterable[VaultPath]) -> dict[VaultPath, Stat | None]:
+    return {path: vault.stat(path) if vault.belongs(path) else None for path in paths}
+
+
 def _unread(index: Index) -> set[VaultPath]:
     """The documents whose text is still to be taken out, where that can be done."""
     made_by = converter()
     return {document.path for document in index.waiting_documents(made_by)} if made_by else set()
 
 
-def _behind(index: Index, files: Sequence[Stat]) -> dict[VaultPath, Stat | None]:
+def _behind(index: Index, files: Mapping[VaultPath, Stat]) -> dict[VaultPath, Stat | None]:
     changed, gone = index.unmet(files)
     return _left(index, {stat.path: stat for stat in changed} | dict.fromkeys(gone))
 

@@ -148,7 +148,7 @@ class Projector:
                 watcher_restarts=self._watch.restarts,
                 pending=len(pending),
                 pending_paths=tuple(nsmallest(_NAMED, pending)),
-                walk_pending=self._walking or self._walk_at <= self._monotonic() or not self._walks,
+                walk_pending=self._is_walk_pending,
                 last_event=self._last.get("event"),
                 last_scan=self._last.get("scan"),
                 last_change=self._last.get("change"),
@@ -156,7 +156,13 @@ class Projector:
                     {path: at - self._monotonic() for path, at in self._due.items()}, self._vault.clock.now()
                 ),
                 trouble=tuple(trouble),
+                generation=self._generation,
             )
+
+    @property
+    def _is_walk_pending(self) -> bool:
+        soon = max(self._reconcile_at, self._monotonic())
+        return self._walking or not self._walks or self._walk_at < soon
 
     # The thread
 
@@ -211,9 +217,11 @@ class Projector:
         if self._walk_at <= now and (not due or now - self._walk_at > _LONGEST_DELAY_S):
             self._walking = True
             try:
+                self._tell()  # questions wait for what it finds
                 self._walk(now)
             finally:
                 self._walking = False
+            self._tell()
         elif due:
             self._project(due)
         else:
@@ -230,9 +238,12 @@ class Projector:
     def _show_life(self, now: float) -> None:
         if self._walks and self._index.generation() != self._generation:  # another process has emptied it
             self._want_walk(now)
-        wrote = self._lease.beat(report(self.status()))
+        wrote = self._tell()
         self._hearing.expect(now if wrote else None)
         self._beat_at = now + (_PROBE_S if self._hearing.is_beginning(now) else self._beat)
+
+    def _tell(self) -> bool:
+        return self._lease.beat(report(self.status()))
 
     # Work
 
@@ -421,5 +432,5 @@ class Projector:
         self._lease.check()
         now = self._monotonic()
         if now >= self._beat_at:
-            self._lease.beat(report(self.status()))
+            self._tell()
             self._beat_at = now + self._beat

@@ -9,7 +9,7 @@ import errno
 import json
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -211,16 +211,32 @@ class Journal:
 
     def records(self, run: str | None = None) -> Iterator[Record]:
         """The finished entries' headings, newest first; of one run, if one is named. Damaged ones are passed over."""
-        if not self._folder.is_dir():
-            return
-        ending = f".{run}.zip" if run else ".zip"
-        names = (p.name for p in self._folder.iterdir() if p.name.endswith(ending) and p.name != _PENDING)
-        for name in sorted(names, reverse=True):
+        yield from self._headings(sorted(self._finished(f".{run}.zip" if run else ".zip"), reverse=True))
+
+    def _finished(self, ending: str = ".zip") -> list[str]:
+        try:
+            return [e.name for e in os.scandir(self._folder) if e.name.endswith(ending) and e.name != _PENDING]
+        except FileNotFoundError:
+            return []
+
+    def _headings(self, names: Iterable[str]) -> Iterator[Record]:
+        for name in names:
             try:
                 with zipfile.ZipFile(self._folder / name) as archive:
                     yield _record(json.loads(archive.read("manifest.json")))
             except (OSError, zipfile.BadZipFile, KeyError, ValueError):
                 continue
+
+    def touched(self, since: datetime) -> frozenset[VaultPath]:
+        """The paths that change sets begun since then have touched; costs next to nothing where there were none."""
+        try:
+            if self._folder.stat().st_mtime < since.timestamp():
+                return frozenset()
+        except OSError:
+            return frozenset()
+        first = f"{since.astimezone(UTC):%Y%m%d-%H%M%S}"
+        late = [name for name in self._finished() if name >= first]
+        return frozenset(path for record in self._headings(late) for path in record.paths)
 
     def load(self, record: Record) -> Entry:
         """A finished entry with its bytes.
@@ -293,7 +309,7 @@ def _pack(entry: Entry) -> Iterator[bytes]:
     }
     sink = _Sink()
     with zipfile.ZipFile(cast("Any", sink), "w", compresslevel=1) as archive:
-        heading = json.dumps(manifest, ensure_ascii=False, indent=1).encode()
+        heading = json.dumps(manifest, ensure_ascii=False).encode()
         archive.writestr("manifest.json", heading, _way_of(heading))
         for name, content in images.items():
             if isinstance(content, bytes):
