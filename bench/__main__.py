@@ -20,7 +20,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.tools import measure_tools
-from bench.vaults import Made, baseline, make_vault
+from bench.vaults import Made, Question, baseline, make_vault
 from reme.clock import system_clock
 from reme.index import Filter, Index, embed, open_index, refresh
 from reme.search import SearchSettings, search, traverse
@@ -111,10 +111,11 @@ def _searches(index: Index, made: Made) -> dict[str, float | int]:
     questions = [question.text for question in made.questions]
     terms = {question: index.terms(question) for question in questions}
     known = [question for question in made.questions if question.expected]
-    hits = sum(
-        question.expected in [hit.path for hit in search(index, clock, settings, question.text, limit=10).hits]
-        for question in known
-    )
+
+    def share_found(asked: Sequence[Question]) -> float:
+        found = [search(index, clock, settings, question.text, limit=10).hits for question in asked]
+        return sum(q.expected in [hit.path for hit in hits] for q, hits in zip(asked, found, strict=True)) / len(asked)
+
     bare = _latencies(lambda q: index.matches(dict.fromkeys(terms[q], 1.0), settings.bm25, Filter(), 50), questions)
     full = _latencies(lambda q: search(index, clock, settings, q), questions)
     forward = _latencies(lambda path: traverse(index, [path], depth=2), made.paths[:200])
@@ -127,7 +128,8 @@ def _searches(index: Index, made: Made) -> dict[str, float | int]:
         "traverse_p50_ms": forward[0],
         "traverse_p95_ms": forward[1],
         "traverse_both_p95_ms": both[1],
-        "known_item_hit_at_10": hits / len(known),
+        "known_item_hit_at_10": share_found(known),
+        "rare_words_hit_at_10": share_found(made.rare),
     }
 
 

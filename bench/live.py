@@ -6,6 +6,7 @@ for is another thread and the disk, with the CPU-seconds of the process beside t
 
 import os
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +21,15 @@ from reme.runtime import Projector
 from reme.search import SearchSettings, search
 from reme.vault import Layout, Vault
 
+_CHECKING_OUT = """
+import os, sys
+for path in sys.stdin.buffer.read().split(b"\\0"):
+    with open(path, "rb") as stream:
+        text = stream.read()
+    os.unlink(path)
+    with open(path, "wb") as stream:
+        stream.write(text + b"\\nchecked out\\n")
+"""
 _EDITS = 40
 _CHECKED_OUT = 500
 _IDLE_S = 30.0
@@ -96,12 +106,9 @@ def _edit(vault: Vault, index: Index, made: Made, number: int) -> float:
 
 
 def _check_out(vault: Vault, index: Index, made: Made, count: int) -> None:
-    """Replace many files the way git does: each removed and written anew."""
-    for path in made.paths[-count:]:
-        file = made.root / path
-        text = file.read_text("utf-8") + "\nchecked out\n"
-        file.unlink()
-        file.write_text(text, encoding="utf-8")
+    """Have another process replace many files the way git does: each removed and written anew."""
+    named = "\0".join(str(made.root / path) for path in made.paths[-count:])
+    subprocess.run([sys.executable, "-S", "-E", "-c", _CHECKING_OUT], input=named.encode(), check=True)
     _settle(vault, index)
 
 

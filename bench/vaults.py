@@ -16,6 +16,7 @@ __all__ = ["Made", "Question", "baseline", "make_vault"]
 _TOPICS = 40
 _WORDS = 20_000
 _HUB_LINKS = 500
+_RARE = 200
 _ONSETS = "b br c ch d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr v w z".split()  # noqa: SIM905
 _NUCLEI = "a e i o u ai ea io ou ee".split()  # noqa: SIM905
 _CODAS = ["", "", "n", "r", "l", "s", "t", "m", "ck", "nd", "st", "ng", "x"]
@@ -41,12 +42,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A vault that was made: its notes' paths, its hub, and questions to ask of it."""
+    """A vault that was made: its notes' paths, its hub, and questions to ask of it; ``rare`` ones have rare words."""
 
     root: Path
     paths: tuple[str, ...]
     hub: str
     questions: tuple[Question, ...]
+    rare: tuple[Question, ...]
 
 
 def make_vault(root: Path, notes: int, seed: int = 7) -> Made:
@@ -71,6 +73,7 @@ def make_vault(root: Path, notes: int, seed: int = 7) -> Made:
     general = list(accumulate(1 / (rank + 2.7) ** 1.05 for rank in range(len(_COMMON) + len(words))))
     special = list(accumulate(1 / (rank + 1.5) ** 0.95 for rank in range(500)))
     questions: list[Question] = []
+    choosing, ranks, rare = random.Random(seed), {word: rank for rank, word in enumerate(words)}, list[Question]()
     for i, home in enumerate(homes):
         size = min(420, max(120, int(rng.gauss(250, 45))))
         said = rng.choices([*_COMMON, *words], cum_weights=general, k=size)
@@ -88,8 +91,11 @@ def make_vault(root: Path, notes: int, seed: int = 7) -> Made:
         related = [f"relates_to:: [[{paths[rng.choice(members[home])]}]]" for _ in range(rng.choice((0, 1, 1, 2)))]
         _write(root / paths[i], names[i], topics[home], rng, paragraphs, related)
         questions.append(_question(rng, i, paths[i], text, chinese, topics[home]))
+        if i % max(1, notes // _RARE) == 0:
+            rarest = sorted({word for word in text if word in ranks}, key=ranks.__getitem__)[-12:-2]
+            rare.append(Question(" ".join(choosing.sample(rarest, 3)), paths[i]))
     asked = rng.sample(questions, min(200, notes))
-    return Made(root, paths, paths[0], tuple(asked))
+    return Made(root, paths, paths[0], tuple(asked), tuple(rare))
 
 
 def baseline(made: Made) -> None:

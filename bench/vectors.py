@@ -93,6 +93,7 @@ def _fill(index: Index, chunks: int) -> None:
             for number in range(start, min(start + 500, files)):
                 writer.put(_entry(number, chance, words))
     index.settle()
+    index.tidy()
 
 
 def _entry(number: int, chance: random.Random, words: list[str]) -> Entry:

@@ -2,12 +2,12 @@
 
 LoCoMo's first two dialogues and the histories of MemoryBank's first people, English and Chinese, go through
 ``auto_memory`` and ``auto_dream``; with ``--other-half``, LoCoMo's other dialogues and the people after those, for what
-has been tuned on the first. Drawn with a seed, half from daily notes and half from the digest, a fifth from
+has been tuned on the first. Drawn with a seed, half from daily notes and half from the digest, two fifths from
 LoCoMo and the rest from MemoryBank in both languages. The data is read from ``../shared/data`` beside the checkout;
 the sample holds sentences of it and is not ours to ship.
 
     python evals/junk.py [--size 200] [--seed 1] [--people 4] [--other-half] [--out FILE]
-    python evals/junk.py --judged junk_reader1.jsonl [--judged …] [--out SAMPLE]
+    python evals/junk.py --judged junk_reader_a.jsonl [--judged …] [--out SAMPLE]
 
 Writes a JSON line a statement: ``id``, ``from``, ``layer``, ``note`` (its title), ``statement``, ``speaker``, and for
 context ``message`` (what it was said in) and ``before`` (what was said before). Readers answer with a line for each:
@@ -41,7 +41,7 @@ from reme.vault import Layout, Vault
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "shared" / "data"
 CITED = re.compile(r"\[\[(session/dialog/[^\[\]#|]+)#L(\d+)\|")
-SHARES = (("locomo", 0.2), ("english", 0.4), ("chinese", 0.4))
+SHARES = (("locomo", 0.4), ("english", 0.3), ("chinese", 0.3))
 
 Day = tuple[datetime, list[dict[str, str]]]
 Sample = dict[str, str | int]

@@ -171,11 +171,15 @@ def paraphrases(language: str) -> Iterator[Collection]:
     yield Collection(f"paraphrases {language}", files, tuple(asked))
 
 
-def vaults() -> Iterator[Collection]:
-    """Real vaults (MIT): a word that one note alone has, and three words of a note drawn at random."""
+def vaults(seed: int = 7) -> Iterator[Collection]:
+    """Real vaults (MIT): a word that one note alone has, and three words of a note drawn at random.
+
+    Args:
+        seed: With another one, other notes and other words are drawn.
+    """
     for archive in sorted((DATA / "vaults").glob("*.tar.xz")):
         files = _notes(archive.name.removesuffix(".tar.xz"))
-        yield from _known_items(archive.name.removesuffix(".tar.xz"), files, random.Random(7))
+        yield from _known_items(archive.name.removesuffix(".tar.xz"), files, random.Random(seed))
 
 
 def generated(notes: int) -> Iterator[Collection]:

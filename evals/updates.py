@@ -23,8 +23,10 @@ HERE = Path(__file__).parent
 SETS = {
     "tuned": HERE / "updates.jsonl",
     "in other words, tuned": HERE / "updates_other_words.jsonl",
+    "of everyday, tuned": HERE / "updates_everyday.jsonl",
     "of the same shapes, looked at once": HERE / "updates_fresh.jsonl",
-    "held out": HERE / "updates_held_out.jsonl",
+    "of other shapes, seen since": HERE / "updates_held_out.jsonl",
+    "everyday, looked at once": HERE / "updates_unseen.jsonl",
 }
 
 

@@ -20,6 +20,7 @@ from reme.errors import Refused, ReMeError, Unavailable
 from reme.index import Index, IndexDamaged, Keeper, ProjectorStatus, open_index, reported
 from reme.models import ChatModel, ChatSettings, Embedder, EndpointSettings, open_chat, open_embedder
 from reme.paths import parse_path
+from reme.progress import Progress, unseen
 from reme.revision import revision_of
 from reme.search import AccessLog, Anchors, Signals, merge_access
 from reme.state import State
@@ -98,7 +99,9 @@ class App:
         self.vault.notices.clear()
         return notices
 
-    def call(self, name: str, arguments: Mapping[str, object], *, role: Role, actor: str) -> Any:
+    def call(
+        self, name: str, arguments: Mapping[str, object], *, role: Role, actor: str, progress: Progress = unseen
+    ) -> Any:
         """Run one operation and return its result.
 
         Args:
@@ -106,6 +109,7 @@ class App:
             arguments: What the caller gave, as it came.
             role: With whose rights.
             actor: For people to read: ``cli``, ``mcp:claude-code``.
+            progress: Is told how far long work has come.
 
         Raises:
             ReMeError: Typed, from the checks and from the operation. Anything else that is raised is a bug.
@@ -121,7 +125,7 @@ class App:
             finish_interrupted(self.vault)
         except Unavailable as error:  # what does not need it may go on
             self.vault.notices.append(error.message)
-        workspace = self.workspace(role, actor)
+        workspace = replace(self.workspace(role, actor), progress=progress)
         if operation.effects == "read":
             try:
                 return self._run(operation, workspace, valid)
@@ -335,6 +339,7 @@ def open_vault(root: Path, *, settings: Settings | None = None, instant: Callabl
             lock_timeout=settings.vault.lock_timeout,
             retention=settings.journal,
             git=settings.git.auto_commit,
+            agents_write_notes=settings.vault.agents_write_notes,
         )
         started.callback(vault.close)
         state = State(vault.state_dir / "state.db")

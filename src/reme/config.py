@@ -46,10 +46,12 @@ class VaultSettings:
     Attributes:
         timezone: IANA name of the zone in which days begin and end; the system's where none is set.
         lock_timeout: Seconds to wait for another process that writes.
+        agents_write_notes: Whether agents may change notes outside of the folders of ReMe's own layers.
     """
 
     timezone: str = ""
     lock_timeout: float = 10.0
+    agents_write_notes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +379,7 @@ _TEMPLATE: Final = """\
 
 vault:
   timezone: {timezone:<19} # days begin and end in this zone
+  # agents_write_notes: true  # false: agents only read what is in none of ReMe's own folders
 
 # journal:                    # how far back undo reaches: until either limit is passed
 #   days: 30

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reme.actions import BUCKET_PRESETS, DreamReport, DreamSettings, auto_dream, auto_memory, dream_text
@@ -520,6 +520,11 @@ BODIES = st.lists(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(BODIES, UPDATES, st.booleans())
+@example(
+    "---\nname: JWT keys\n---\n\n- [ ] a task with [[digest/wiki/other.md|a link]]\n",
+    Update(1, "correct", (Supersede(1, Claim("The keys live in the vault.", (1,))),)),
+    False,
+)
 def test_e1_and_e4_hold_on_random_updates(make_room: MakeRoom, body: str, update: Update, crlf: bool) -> None:
     room = make_room(name=f"vault-{next(NUMBERS)}")
     before = (body.replace("\n", "\r\n") if crlf else body).encode()

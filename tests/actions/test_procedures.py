@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+from datetime import date
 
 import pytest
 
 from reme.actions import auto_dream, auto_memory, dream_text, memory_text
-from reme.reason import OfflineReasoner
+from reme.actions.nodes import Citing, read_node, work_in
+from reme.actions.statements import Item
+from reme.paths import VaultPath
+from reme.reason import Claim, Insert, OfflineReasoner
 
 from .conftest import Room
 from .test_memory import message
@@ -63,9 +67,22 @@ def test_a_procedure_that_recurs_stays_whole_and_in_order(
     asyncio.run(auto_dream(room.workspace, OFFLINE))
     assert room.digest() == [node]
     text = room.text(node)
-    assert [statement for _, statement in steps(text)] == expected
+    assert steps(text) == [(str(number), statement) for number, statement in enumerate(expected, start=1)]
     conflicts = [line.partition(" (")[0] for line in text.splitlines() if line.startswith("> [!conflict]")]
     assert conflicts == ["> [!conflict] Run `make smoke`; wait for 38 checks"] * (told is ENGLISH)
+
+
+def test_steps_count_on_from_one_that_is_put_in_and_no_further() -> None:
+    cited = "(Ana, 2026-05-01) — [[daily/2026-05-01/a.md]]"
+    body = f"- Release: {cited}\n1. Tag {cited}\n2. Push {cited}\n\n> [!conflict] Pull {cited}\n\n3. Tell {cited}\n"
+    body += f"- Back up: {cited}\n1. Stop {cited}\n2. Copy {cited}\n"
+    node = read_node(VaultPath("digest/procedure/p.md"), body.encode())
+    source = (VaultPath("daily/2026-05-02/b.md"),)
+    citing = Citing(lambda claim: Item(claim.text, "Bo", date(2026, 5, 2), step=7), lambda _: source)
+    worked = work_in(node, (Insert(2, Claim("Wait", (1,))), Insert(7, Claim("停", (1,)))), citing, ())
+    assert steps(worked.data.decode()) == [
+        ("1", "Tag"), ("2", "Wait"), ("3", "Push"), ("4", "Tell"), ("1", "Stop"), ("2", "停"), ("3", "Copy")
+    ]  # fmt: skip
 
 
 def test_every_step_is_traceable_to_the_line_that_tells_it(room: Room) -> None:
@@ -88,11 +105,11 @@ def test_a_list_in_a_note_of_a_person_keeps_its_numbers_when_a_step_is_put_in(ro
     room.write("daily/2026-05-15/b.md", note.replace("3. 恢", "3. 通知周牧\n4. 恢"))
     asyncio.run(auto_dream(room.workspace, OFFLINE))
     assert room.digest() == ["digest/procedure/备份.md"]
-    assert [statement for _, statement in steps(room.text("digest/procedure/备份.md"))] == [
-        "停掉写入服务",
-        "导出数据库",
-        "通知周牧",
-        "恢复写入服务",
+    assert steps(room.text("digest/procedure/备份.md")) == [
+        ("1", "停掉写入服务"),
+        ("2", "导出数据库"),
+        ("3", "通知周牧"),
+        ("4", "恢复写入服务"),
     ]
 
 
@@ -107,3 +124,19 @@ def test_tables_code_and_quotations_are_told_as_left_out(room: Room) -> None:
     left = {(dropped.line, dropped.text) for dropped in dreamt.dropped if dropped.source == "daily/2026-05-15/own.md"}
     assert {(3, "a table of 3 lines"), (7, "code of 3 lines"), (11, "a quotation of 1 line")} <= left
     assert "not taken up: code of 3 lines (daily/2026-05-15/own.md, line 7)" in dream_text(dreamt)
+
+
+def test_a_list_below_a_heading_that_says_how_is_a_procedure(room: Room) -> None:
+    room.write(
+        "daily/2026-05-15/own.md",
+        "---\nname: Friday\n---\n\n## How to restart the importer\n\n- Stop the job on the NAS\n- Clear the queue\n"
+        "- Start the job again\n\n## 门店盘点的步骤\n\n- 停止收银\n- 清点货架\n- 周牧复核\n\n## Bought\n\n"
+        "- 4 oil filters\n- 2 fuses\n",
+    )
+    asyncio.run(auto_dream(room.workspace, OFFLINE))
+    nodes = [path for path in room.digest() if path.startswith("digest/procedure/")]
+    assert nodes == ["digest/procedure/restart-the-importer.md", "digest/procedure/门店盘点的步骤.md"]
+    first, second = (room.text(node) for node in nodes)
+    assert first.index("Stop the job") < first.index("Clear the queue") < first.index("Start the job again")
+    assert second.index("停止收银") < second.index("清点货架") < second.index("周牧复核")
+    assert "filters" not in first + second

@@ -200,7 +200,7 @@ def test_who_brought_a_resource_goes_all_the_way_to_the_answers(
     assert f"origin: {origin}\n" in room.text(node)
     found = search(room.workspace, asked)
     assert origin in {hit.origin for hit in found.hits if hit.path == node}
-    assert f"origin={origin}" in search_text(found)
+    assert f"(origin {origin})" in search_text(found)
     assert f"origin {origin}" in recall_text(recall(room.workspace, asked))
 
 

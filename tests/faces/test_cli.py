@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from reme import __version__
+from reme.faces.cli import bar
 from reme.faces.cli.entry import run
 
 from .conftest import Run, environment
@@ -28,6 +29,13 @@ def answer(capsys: Capture, *arguments: str) -> tuple[int, Any]:
     captured = capsys.readouterr()
     assert captured.err == ""
     return code, json.loads(captured.out)
+
+
+def shown(capsys: Capture, *arguments: str) -> tuple[str, str]:
+    """What a call that succeeds leaves on standard output and error."""
+    assert run(list(arguments)) == 0
+    captured = capsys.readouterr()
+    return captured.out, captured.err
 
 
 # Errors
@@ -196,6 +204,12 @@ def test_a_hit_is_shown_with_its_place(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert "茶.md" in out
     assert "Green tea is brewed at 80 degrees." in out
+    assert "==========" not in out
+    for option in ("--full", "--explain"):
+        assert run(["search", "green tea", option]) == 0
+        told = capsys.readouterr().out
+        assert told.startswith("========== 茶.md ==========\n[node] ")
+        assert ("how it came about" in told) == (option == "--explain")
     hits = answer(capsys, "search", "green tea")[1]["hits"]
     assert [hit["path"] for hit in hits] == ["茶.md"]
 
@@ -301,6 +315,23 @@ def test_a_shell_completes_commands_and_paths(vault: Path, words: str, offered: 
 
 
 # The process
+
+
+def test_long_work_shows_a_person_how_far_it_has_come(
+    capsys: Capture, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        (vault / f"茶-{number}.md").write_text(f"Tea number {number}\n", encoding="utf-8")
+    monkeypatch.setattr(bar, "_MOMENT_S", 0.0)
+    monkeypatch.setattr(bar, "_STEP_S", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert shown(capsys, "search", "Tea")[1] == "", "nobody looks on where there is no terminal"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    out, err = shown(capsys, "reindex")
+    assert "/41" in err
+    assert "reading files" in err
+    assert out.startswith("indexed 41 files")
+    assert shown(capsys, "--quiet", "reindex")[1] == ""
 
 
 def test_a_closed_pipe_is_told_by_the_exit_code_alone(vault: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from reme.errors import InvalidInput
+from reme.faces.mcp import conversation
 from reme.faces.mcp.conversation import Conversation, Frame, Job, Tools
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -219,3 +220,24 @@ def test_what_nobody_foresaw_is_an_internal_error(capsys: pytest.CaptureFixture[
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "secret" in captured.err
+
+
+def test_a_client_that_gave_a_token_is_told_how_far_a_call_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "_PROGRESS_S", 0.0)
+    talk = Talk()
+    for number, token in enumerate(("读 1", 7, None, True)):
+        meta = ENVELOPE if token is None else {**ENVELOPE, "progressToken": token}
+        talk.receive({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "toy", "_meta": meta}})
+    for job in talk.jobs:
+        for what, done in (("reading", 0), ("reading", 3), ("reading", 2), ("learning", 1)):
+            job.call.progress(what, done, 4)
+    told = [frame["params"] for frame in talk.sent]
+    assert {frame["method"] for frame in talk.sent} == {"notifications/progress"}
+    assert told[:2] == [
+        {"progressToken": "读 1", "progress": 3, "total": 4, "message": "reading"},
+        {"progressToken": "读 1", "progress": 4, "total": 7, "message": "learning"},
+    ]
+    assert [said["progressToken"] for said in told] == ["读 1", "读 1", 7, 7]
+    talk.receive({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    talk.jobs[1].call.progress("learning", 4, 4)
+    assert len(talk.sent) == 4

@@ -131,6 +131,9 @@ def test_b55_the_official_client_writes_and_reads_what_looks_like_json(vault: Pa
             found = await client.call_tool("search", {"query": "tea", "tags": tags})
             assert not found.is_error, found
             assert [hit["path"] for hit in found.structured_content["hits"]] == ["tea.md"]
+            assert found.content[0].text.startswith("tea.md:")
+        full = await client.call_tool("search", {"query": "tea", "tags": ["a"], "full": True})
+        assert full.content[0].text.startswith("========== tea.md ==========")
 
     with_client(vault, mode, use)
     for number, text in enumerate(texts):

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import apsw
 import pytest
 
-from reme.index import ANY, Bm25, Filter, open_index, rebuild
+from reme.index import ANY, Bm25, Filter, open_index, rebuild, refresh_paths
 from reme.index.counts import tally, weighted
 from reme.index.sqlite import matching, postings
+from reme.paths import VaultPath
 from reme.vault import Layout
 from tests.index.place import Place, holding, paths_of
 
@@ -112,6 +113,33 @@ def test_segments_stay_few(place: Place) -> None:
     assert segments <= 3 * (math.log(100, postings._FAN) + 1) + 100 / postings._MOST_CHUNKS * 2
     assert dead == 0
     assert len(holding(place.index, "alpha")) == 100
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_what_batches_bring_is_put_together_afterwards_but_never_piles_up(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def segments() -> int:
+        return len(postings.living_segments(db, ()))
+
+    monkeypatch.setattr(postings, "_MOST_SEGMENTS", 12)
+    db = apsw.Connection(str(place.store), flags=apsw.SQLITE_OPEN_READONLY)
+    most = 0
+    for i in range(40):
+        place.write(f"n{i}.md", f"alpha word{i} 绿茶\n")
+        refresh_paths(place.index, place.vault, [VaultPath(f"n{i}.md")])
+        most = max(most, segments())
+    assert 9 < most <= 12
+    before = place.index.dump(), place.index.position()
+    place.index.tidy()
+    assert segments() < 9
+    assert place.index.dump() == before[0]
+    assert place.index.position() > before[1]  # so that readers do not look into segments that are gone
+    assert len(holding(place.index, "alpha")) == 40
+    tidied = place.index.position()
+    place.index.tidy()
+    assert place.index.position() == tidied
+    db.close()
 
 
 def test_a_store_that_is_made_anew_is_not_taken_for_the_one_before(place: Place) -> None:

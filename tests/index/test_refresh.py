@@ -51,6 +51,15 @@ def test_nothing_changed_writes_nothing(place: Place) -> None:
     assert place.index.status().position == position
 
 
+def test_who_looks_on_is_told_how_many_files_are_read(place: Place) -> None:
+    place.write("a.md", "pear")
+    place.write("梨.md", "梨")
+    told: list[tuple[str, int, int]] = []
+    refresh(place.index, place.vault, progress=lambda *said: told.append(said))
+    refresh(place.index, place.vault, progress=lambda *said: told.append(said))
+    assert told == [("reading files", 0, 2), ("reading files", 1, 2)]
+
+
 def test_touch_changes_no_rows(place: Place) -> None:
     place.write("a.md", "alpha\n")
     place.refresh()

@@ -182,9 +182,34 @@ def test_a_question_waits_neither_long_nor_twice(server: Server) -> None:
     with pytest.raises(Unavailable, match="timed out"):
         embedder.embed(["pear"], query=True)
     assert len(server.requests) == 1
+    assert embedder.embed(["pear"]).shape == (1, 3)
     assert embedder.embed(["pear"], query=True).shape == (1, 3)
-    assert len(server.requests) == 2  # its length was told with it
+    assert len(server.requests) == 3  # its length was told with it
     assert embedder.dim == 3
+
+
+def test_questions_are_spared_the_wait_for_an_endpoint_that_has_just_failed(server: Server) -> None:
+    now = 0.0
+    embedder = Endpoint("tiny", EndpointSettings(url=server.url, query_timeout=0.1), monotonic=lambda: now)
+    server.failures = [(0, {}, b""), (500, {}, b""), (400, {}, b"too long")]
+    for asked, at in enumerate((0, 30), 1):
+        now = at
+        with pytest.raises(Unavailable, match=r"timed out|500"):
+            embedder.embed(["pear"], query=True)
+        for later in (0, 29):
+            now = at + later
+            with pytest.raises(Unavailable, match=rf"(timed out|500).*asked again in {30 * asked - later} s"):
+                embedder.embed(["梨"], query=True)
+        assert len(server.requests) == asked
+    now = 90
+    with pytest.raises(InvalidInput, match="too long"):
+        embedder.embed(["pear"], query=True)
+    assert embedder.embed(["梨"], query=True).shape == (1, 3)  # it answers, if not to every text
+    server.failures = [(500, {}, b"")]
+    with pytest.raises(Unavailable, match="500"):
+        embedder.embed(["pear"], query=True)
+    with pytest.raises(Unavailable, match="asked again in 30 s"):
+        embedder.embed(["pear"], query=True)
 
 
 def test_a_silent_endpoint_is_not_waited_for_longer_than_told(server: Server) -> None:

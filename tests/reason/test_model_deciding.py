@@ -327,9 +327,9 @@ def test_no_more_answers_are_awaited_at_once_than_may_be(tmp_path: Path) -> None
                 present += 1
                 most = max(most, present)
             time.sleep(0.05)
-            super()._serve(request)
             with lock:
                 present -= 1
+            super()._serve(request)
 
     with Counting(lambda _: Spoken(json.dumps({"candidate": 1}))) as server:
         state = State(tmp_path / "state.db")

@@ -40,6 +40,14 @@ def read(value: dict[str, object]) -> dict[str, object]:
         f'{{"note": "this is no decision"}}\n{JSON}',
         f"[{JSON}]",
         "\ufeff" + JSON,
+        json.dumps(ANSWER),
+        json.dumps(JSON),
+        f"<thought>Maybe {DRAFT}? No.</thought>\n{JSON}",
+        f"[THINK]Maybe {DRAFT}? No.[/THINK]{JSON}",
+        f"<reasoning>{DRAFT}</reasoning>{JSON}",
+        f'<tool_call>\n{{"name": "decision", "arguments": {JSON}}}\n</tool_call>',
+        json.dumps({"name": "decision", "parameters": ANSWER}),
+        json.dumps({"type": "function", "name": "decision", "arguments": JSON}),
     ],
 )
 def test_b47_the_same_decision_however_it_is_wrapped(reply: str) -> None:

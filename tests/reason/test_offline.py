@@ -413,3 +413,79 @@ def test_slugs_are_safe(raw: str) -> None:
     slug = slug_of(raw)
     assert slug
     assert not set(slug) & set("/\\.:\0 ")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I planted a fig tree in May. It made the balcony look like Lisbon.",
+        "我在五月种了一棵无花果树。它每年夏天结二十斤果子，我都做成果酱。",
+    ],
+)
+def test_what_speaks_of_the_sentence_before_is_read_with_it(told: str) -> None:
+    assert kept_of(told) == [told]
+
+
+def kept_of(*told: str) -> list[str]:
+    at = datetime(2026, 5, 15, 10, tzinfo=ZoneInfo("Europe/Berlin"))
+    messages = [Message(n, "user", ("Ana", "Bo")[n % 2], text, at) for n, text in enumerate(told)]
+    events = asyncio.run(OfflineReasoner().segment(messages, ()))
+    return [statement.text for event in events for statement in event.statements]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "The kids look so cute, Bo!",
+        "Been a few days since we last talked.",
+        "Lately, I had a setback.",
+        "Pets really bring so much joy to our lives!",
+        "Working together, we can make our town a better place.",
+        "I painted it after I visited the beach last week.",
+        "I gave her a home last spring.",
+        "We really enjoy places like that near our homes.",
+        "I'll do my best to make everybody at work feel at home.",
+        "Yep, sounds so cool, Ana!",
+        "我会尽最大的努力做好这份工作。",
+        "今天我想和你谈谈我的旅游计划。",
+        "听上去你是一个很努力的人，我需要学习你的方法。",
+    ],
+)
+def test_small_talk_and_what_hangs_in_the_air_is_left_out(junk: str) -> None:
+    assert kept_of("I moved to Ghent in March.", junk) == ["I moved to Ghent in March."]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "So much has happened since we last talked - I joined a rowing club in Ghent.",
+        "The weather is great, and I plan to hike in the Ardennes on Sunday.",
+        "你好，我在青岛的造船厂工作了三年，很高兴认识你。",
+        "I tried kickboxing in March and it gives me energy for work.",
+    ],
+)
+def test_a_fact_beside_small_talk_is_kept(told: str) -> None:
+    assert kept_of(told) == [told]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "flagged"),
+    [
+        ("Our landlord is Mr. Keller.", "We have a new landlord, Mrs. Brandt.", True),
+        ("We count the stock every Wednesday.", "Stocktaking has moved to Thursday.", True),
+        ("I swim twice a week.", "These days I swim only once a week.", True),
+        ("每周三盘点。", "盘点改到每周四。", True),
+        ("小张负责对账。", "对账现在归小刘管。", True),
+        ("我坐地铁上班。", "我现在骑车上班了。", True),
+        ("Today I ran five kilometres.", "Today I ran eight kilometres.", False),
+        ("每周三盘点。", "每周四大扫除。", False),
+        ("今天跑了五公里。", "昨天跑了八公里。", False),
+    ],
+)
+def test_what_changes_is_flagged_and_what_merely_looks_alike_is_not(old: str, new: str, flagged: bool) -> None:
+    node = Candidate("Notes", "", (), "wiki", (old,))
+    line = SourceLine(9, new, "fact", "Kim", date(2026, 5, 2))
+    unit = Unit("Notes", "notes", "wiki", "", (Evidence(1, 9),))
+    decision = asyncio.run(OfflineReasoner().integrate(unit, [line], [node]))
+    assert isinstance(decision, Update)
+    assert any(isinstance(edit, Contradict) for edit in decision.edits) is flagged

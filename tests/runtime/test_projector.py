@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from reme.errors import Unavailable
-from reme.index import Index, behind, intake, open_index, wait
+from reme.index import Index, behind, intake, open_index, refresh_paths, wait
+from reme.index.sqlite import postings
 from reme.paths import VaultPath
 from reme.runtime import Projector, embedding, projector, watch
 from reme.search import SearchSettings
@@ -569,6 +571,36 @@ def test_wait_waits_for_the_projector(watched: Watched) -> None:
     watched.projector.close()
     watched.write("b.md", "pear")
     assert wait(watched.vault, watched.index, 0.05) == {"b.md"}
+
+
+def test_waiting_for_many_files_tells_exactly_which_are_left(watched: Watched) -> None:
+    paths = [f"n{number:03d}.md" for number in range(300)]
+    for path in paths:
+        watched.write(path, "pear")
+    done: list[VaultPath] = []
+
+    def meanwhile() -> None:
+        done.extend(VaultPath(path) for path in paths[len(done) :][:50])
+        refresh_paths(watched.index, watched.vault, done[-50:])
+
+    assert wait(watched.vault, watched.index, 0, meanwhile=meanwhile) == {*paths[50:]}
+    assert wait(watched.vault, watched.index, 60, meanwhile=meanwhile, sleep=lambda _: None) == frozenset()
+    assert len(done) == 300
+
+
+def test_what_came_in_pieces_is_put_together_when_it_is_quiet(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "_FAN", 3)
+    monkeypatch.setattr(projector, "_QUIET_S", 0.3)
+    watched.start()
+    for number in range(6):
+        watched.write(f"n{number}.md", "pear 梨")
+        until(lambda number=number: watched.index.note(VaultPath(f"n{number}.md")) is not None)
+    db = apsw.Connection(str(watched.vault.state_dir / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    until(lambda: len(postings.living_segments(db, ())) < 3)
+    db.close()
+    assert len(watched.finds("梨")) == 6
 
 
 def test_appends_by_a_tool_are_found(watched: Watched) -> None:

@@ -1,8 +1,10 @@
 """Both legs of a search, each alone and together, and what a result says of a leg that is missing."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from reme.search import SearchResult, SearchSettings, Signals, search
 from reme.testing import SyntheticEmbedder
 from tests.index.place import NOW, Place
 
-pytest.importorskip("numpy")
+np = pytest.importorskip("numpy")
 
 PLAIN = SearchSettings(alpha=None, tau_days=None)
 RANKS = replace(PLAIN, fusion="rrf", layer_weights={"other": 1.0})
@@ -111,6 +113,59 @@ def test_b17_without_the_vector_leg_the_exact_name_is_found(place: Place, settin
     ready(place, embedder)
     for leg in (None, SyntheticEmbedder(random=True, fails=lambda text: True)):
         assert paths(ask(place, "ZK-4471", leg, settings)) == ["key.md"]
+
+
+class _Across(SyntheticEmbedder):
+    """An embedder whose texts are orthogonal to every query."""
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Any:
+        rows = super().embed(texts, query=query)
+        rows[:, : self.dim // 2 if query else None] = 0
+        rows[:, 0 if not query else -1] = 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["ZK-4471", "密钥四四七一"])
+def test_b17_beside_vectors_that_are_orthogonal_to_every_query(place: Place, name: str) -> None:
+    filler = "plain words about other things. " * 5
+    place.write("a.md", f"{filler}\n{name}\n{filler}")
+    place.write("b.md", f"{name} " * 6 + "\n")
+    for i in range(20):
+        place.write(f"other{i}.md", filler)
+    embedder = _Across()
+    ready(place, embedder)
+    found = search(place.index, place.clock, SearchSettings(), name, embedder=embedder)
+    assert found.legs == {"keyword": "used", "vector": "used"}
+    assert paths(found)[:2] == ["b.md", "a.md"]
+    first, second = found.hits[:2]
+    assert first.evidence.keyword > second.evidence.keyword > 0
+    assert (first.evidence.vector, second.evidence.vector) == (0, 0)
+    alone = ask(place, name, None, min_score=1.0)
+    assert "b.md" in paths(alone)
+
+
+@pytest.mark.parametrize("weights", [{"vector": 0}, {"keyword": 0}, {}], ids=["words", "vectors", "both"])
+@pytest.mark.parametrize("settings", [PLAIN, RANKS], ids=["context", "rrf"])
+def test_b19_a_filter_is_applied_before_the_cut_of_either_leg(
+    place: Place, weights: dict[str, float], settings: SearchSettings
+) -> None:
+    for i in range(300):
+        place.write(f"work/n{i}.md", "zebra\n")
+    quiet = "quiet words"
+    place.write("home/one.md", f'---\ntags: ["O\'Brien", x]\nkind: Pläne\n---\n{quiet} zebra\n')
+    place.write("daily/2026-05-02/day.md", f"{quiet} zebra\n")
+    embedder = SyntheticEmbedder()
+    ready(place, embedder)
+
+    def found(**options: object) -> list[str]:
+        return paths(ask(place, "zebra", embedder, settings, weights=weights, limit=5, **options))
+
+    assert found(paths=["home"]) == ["home/one.md"]
+    assert found(tags=["O'Brien"]) == ["home/one.md"]
+    assert found(where={"kind": "pläne"}) == ["home/one.md"]
+    assert found(layers=["daily"]) == ["daily/2026-05-02/day.md"]
+    assert found(start_date="2026-05-02", end_date="2026-05-02") == ["daily/2026-05-02/day.md"]
+    assert not {"home/one.md", "daily/2026-05-02/day.md"} & set(found())
 
 
 def test_p02_a_unique_token_is_found_beside_random_vectors(place: Place) -> None:

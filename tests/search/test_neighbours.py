@@ -2,12 +2,13 @@
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from reme.search import SearchSettings, Signals, search, search_text
+from reme.search import SearchResult, SearchSettings, Signals, search, search_text
+from reme.search.snippet import snippet
 from reme.testing import SyntheticEmbedder
 from tests.index.place import NOW, Place
 
@@ -39,7 +40,7 @@ def test_the_text_form_exactly(linked: Place) -> None:
     result = search(linked.index, linked.clock, SearchSettings(), "rotate JWT keys", limit=1)
     (hit,) = result.hits
     score = f"score={hit.score:.4f} keyword={hit.evidence.keyword:.4f}"
-    assert search_text(result) == (
+    assert search_text(replace(result, full=True)) == (
         "========== digest/wiki/jwt-rotation.md ==========\n"
         "[node] JWT key rotation — Rotating signing keys without downtime\n"
         f"[{score} centrality=1.10 recency=1.00 layer=1.00]\n"
@@ -52,6 +53,60 @@ def test_the_text_form_exactly(linked: Place) -> None:
         "inlinks (1):\n"
         '  ← digest/wiki/oauth.md name="OAuth" via part_of'
     )
+
+
+def test_the_short_text_form_exactly(linked: Place) -> None:
+    result = search(linked.index, linked.clock, SearchSettings(), "rotating JWT keys", limit=1)
+    (hit,) = result.hits
+    shown = f"digest/wiki/jwt-rotation.md:5-11 {hit.score:.4f} JWT key rotation\n  rotate the JWT keys"
+    assert search_text(result) == shown
+    linked.write("digest/wiki/gatehouse.md", "---\nname: Gatehouse\ndescription: 门房\n---\n")
+    linked.refresh()
+    (hit,) = search(linked.index, linked.clock, SearchSettings(), "gatehouse").hits
+    assert search_text(SearchResult("gatehouse", (hit,))) == f"{hit.path} {hit.score:.4f} Gatehouse\n  门房"
+
+
+def test_a_snippet_is_the_line_that_says_most() -> None:
+    long = " ".join(f"w{i}" for i in range(80))
+    cases = {
+        ("# Kettles\n\nfirst\n\nthe kettle boils fast\n", "boiling kettles"): "the kettle boils fast",
+        ("# Only a heading\n", "heading"): "# Only a heading",
+        ("第一行\n\n令牌每年轮换一次\n", "轮换令牌"): "令牌每年轮换一次",
+        ("  none\tof  them \n\nb\n", "zebra"): "none of them",
+        ("", "zebra"): "",
+        ("a\n", ""): "a",
+    }
+    assert {case: snippet(*case) for case in cases} == cases
+    cut = snippet(f"{long} zebra {long}\n", "zebra")
+    assert cut.startswith("… ")
+    assert cut.endswith(" …")
+    assert " zebra " in cut
+    assert len(cut) < 300
+    wide = snippet("长" * 400 + "轮换" + "长" * 400, "轮换")
+    assert "轮换" in wide
+    assert len(wide.encode()) < 300
+
+
+def test_a_turn_of_a_dialogue_is_shown_as_what_was_said(place: Place) -> None:
+    place.write("session/dialog/s.jsonl", '{"speaker": "Ana", "text": "the kettle\\nis new", "at": "2026-05-01"}\n')
+    place.refresh()
+    result = search(place.index, place.clock, SearchSettings(), "kettle")
+    assert search_text(result).splitlines()[1] == "  Ana: the kettle"
+
+
+def test_neighbours_are_those_of_the_present_state(linked: Place) -> None:
+    def around() -> tuple[list[str], list[str]]:
+        (hit,) = search(linked.index, linked.clock, SearchSettings(), "rotate JWT keys", limit=1).hits
+        return [one.name for one in hit.outlinks], [one.path for one in hit.inlinks]
+
+    before = around()
+    assert before == around()
+    linked.write("digest/wiki/new.md", "[[jwt-rotation]]\n")
+    linked.write("daily/2026-05-15/jwt.md", "---\nname: another name\n---\nit happened\n")
+    linked.delete("digest/wiki/oauth.md")
+    linked.refresh()
+    assert before == (['Key "ceremony"', "incident"], ["digest/wiki/oauth.md"])
+    assert around() == (['Key "ceremony"', "another name"], ["digest/wiki/new.md"])
 
 
 def test_what_is_to_be_known_of_a_result_follows_it(linked: Place, tmp_path: Path) -> None:

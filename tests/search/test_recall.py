@@ -210,6 +210,24 @@ def test_a_fact_that_is_too_long_is_cut(place: Place) -> None:
     assert len(result.facts) == 1
 
 
+@pytest.mark.parametrize("word", ["harbour", "码头"])
+def test_one_note_leaves_room_for_the_others(place: Place, word: str) -> None:
+    place.write("all.md", "\n".join(f"- The {word} has {word} crane {word} number {i} of {word}." for i in range(60)))
+    alone = ask(place, word, budget=600)
+    assert {fact.path for fact in alone.facts} == {"all.md"}
+    assert alone.tokens > 500
+    for name in ("one", "two"):
+        place.write(f"{name}.md", f"- Somebody in {name} once mentioned that there is such a thing as a {word}.\n")
+    shared = ask(place, word, budget=600)
+    assert {fact.path for fact in shared.facts} == {"all.md", "one.md", "two.md"}
+    ranks = [fact.rank for fact in shared.facts if fact.path == "all.md"]
+    assert ranks == sorted(ranks, reverse=True)
+    assert shared.tokens > 500
+    lines = [line for line in shared.block.splitlines() if line.startswith("- [")]
+    assert len(lines) == len(shared.facts)
+    assert sum("all.md" in line for line in lines[: lines.index(next(x for x in lines if "one.md" in x))]) < len(ranks)
+
+
 @pytest.mark.parametrize("budget", [0, -1, 99, 20_001, 10**9])
 def test_a_budget_that_cannot_be(place: Place, budget: int) -> None:
     with pytest.raises(InvalidInput, match="budget"):

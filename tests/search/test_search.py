@@ -408,7 +408,7 @@ def test_the_origin_of_a_note_is_told(place: Place) -> None:
     result = ask(place, "alpha")
     told = {hit.path: hit.origin for hit in result.hits}
     assert told == {"a.md": "person", "b.md": "web", "c.md": None, "d.md": None, "e.md": None}
-    lines = search_text(result).splitlines()
+    lines = search_text(replace(result, full=True)).splitlines()
     assert sum(line.endswith(" layer=0.90 origin=web]") for line in lines) == 1
     assert sum(line.endswith(" layer=0.90]") for line in lines) == 3
 

@@ -1,6 +1,7 @@
 """Signals: used where they are good, named where they are not, never required."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_communities_of_the_best_are_preferred(place_with_notes: Place, tmp_path
     result = ask(place_with_notes, Signals(tmp_path / "meta"))
     assert factors(result) == {"a": 1.2, "b": 1.0, "c": 1.0, "d": 1.2, "e": 1.0}
     assert result.signals_freshness == ABSENT | {"communities": NOW.isoformat()}
-    assert "community=1.20" in search_text(result)
+    assert "community=1.20" in search_text(replace(result, full=True))
     best = result.hits[0]
     assert best.score == pytest.approx(best.evidence.base * 1.2)
 
@@ -107,7 +108,14 @@ def test_superseded_and_conflicting_statements_are_marked(place: Place) -> None:
         "b.md": ("conflict",),
         "c.md": (),
     }
-    assert "--- @1-3 [!superseded] ---" in search_text(result)
+    assert "--- @1-3 [!superseded] ---" in search_text(replace(result, full=True))
+    lines = search_text(result).splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("b.md:1-3 "))
+    assert lines[first].endswith(" b [!conflict]")
+    assert lines[first + 1 : first + 3] == [
+        "  The port is open.",
+        "  > [!conflict] The port is closed. — [[daily/x]]",
+    ]
 
 
 def test_the_archive_is_searched_only_on_request(place: Place) -> None:

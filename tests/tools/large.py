@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reme.revision import revision_of_pieces
-from reme.tools import LocalFile, copy, delete, download, move, read, show, stat, undo, upload
+from reme.tools import LocalFile, append, copy, delete, download, move, read, show, stat, undo, upload
 from tests.tools.house import House
 
 MEGABYTE = 1 << 20
@@ -82,6 +82,17 @@ def main() -> None:
     assert revision(folder / "down.bin") == before
     done("undo upload", lambda: undo(house.ask(), made.run))
     assert not (house.root / made.path).exists()
+    text = house.root / "notes" / "long.txt"
+    (folder / "big.bin").rename(text)
+    with text.open("ab") as stream:
+        stream.write("表\r\n".encode())
+    added = done("append", lambda: append(house.ask(), "notes/long.txt", "新\nlast"))
+    assert added.revision == revision(text)
+    with text.open("rb") as stream:
+        stream.seek(-24, 2)
+        assert stream.read().endswith("\n表\r\n\r\n新\r\nlast\r\n".encode())
+    done("undo append", lambda: undo(house.ask(), added.run))
+    assert text.stat().st_size == megabytes * MEGABYTE + 5
     house.close()
     print(json.dumps(grown))
 

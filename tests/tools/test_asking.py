@@ -7,7 +7,18 @@ import pytest
 
 from reme.errors import InvalidInput, NotFound
 from reme.search import AccessLog, Signals
-from reme.tools import read, recall, recall_text, search, search_text, traverse, traverse_text, write
+from reme.tools import (
+    list_files,
+    read,
+    recall,
+    recall_text,
+    search,
+    search_text,
+    stat,
+    traverse,
+    traverse_text,
+    write,
+)
 from tests.tools.house import House
 
 
@@ -16,7 +27,11 @@ def test_search_finds_what_was_just_written(house: House) -> None:
     house.lay({"b.md": "ZK-4471\n"})
     result = search(house.ask(), "令牌")
     assert [hit.path for hit in result.hits] == ["digest/wiki/令牌轮换.md"]
-    assert "========== digest/wiki/令牌轮换.md ==========" in search_text(result)
+    assert search_text(result).startswith("digest/wiki/令牌轮换.md:4 ")
+    assert search_text(result).splitlines()[1:] == ["  旧令牌在换密钥之后失效。见 [[b]]。"]
+    full = search_text(search(house.ask(), "令牌", full=True))
+    assert "========== digest/wiki/令牌轮换.md ==========" in full
+    assert full in search_text(search(house.ask(), "令牌", explain=True))
     assert [hit.path for hit in search(house.ask(), "ZK-4471").hits] == ["b.md"]
     assert search_text(search(house.ask(), "nothing of the kind")) == "no hits"
 
@@ -120,3 +135,38 @@ def test_legs_can_be_weighed(house: House) -> None:
     for wrong in (["vector"], ["vector=x"], ["words=1"], ["vector=-1"], ["vector=0", "keyword=0"], ["vector=nan"]):
         with pytest.raises(InvalidInput):
             search(house.ask(), "zebra", weights=wrong)
+
+
+def test_what_is_known_of_a_resource_is_found_as_the_resource(house: House) -> None:
+    house.lay(
+        {
+            "resource/2026-05-15/plan.png": "\x89PNG\0\0",
+            "resource/2026-05-15/plan.png.meta.yaml": "- revision: x\n  source: the wharf 码头\n  origin: tool\n",
+            "resource/2026-05-15/notes.txt": "the wharf is closed\n",
+            "resource/2026-05-15/notes.txt.meta.yaml": "- note: wharf 码头\n",
+            "resource/2026-05-15/gone.txt.meta.yaml": "- note: wharf 码头\n",
+            "other/plan.meta.yaml": "note: wharf 码头\n",
+        }
+    )
+    alone = {"resource/2026-05-15/gone.txt.meta.yaml", "other/plan.meta.yaml"}
+    resources = {"resource/2026-05-15/plan.png", "resource/2026-05-15/notes.txt"}
+    for asked in ("wharf", "码头"):
+        found = search(house.ask(), asked)
+        assert len(found.hits) == 4
+        assert {hit.path for hit in found.hits} == resources | alone
+        plan = next(hit for hit in found.hits if hit.path.endswith("plan.png"))
+        assert (plan.origin, plan.chunks[0].path) == ("tool", "resource/2026-05-15/plan.png.meta.yaml")
+        line = f"{plan.path} {plan.score:.4f} {plan.name} (origin tool)"
+        lines = search_text(found).splitlines()
+        assert lines[lines.index(line) + 1] == "  source: the wharf 码头"
+        full = search_text(search(house.ask(), asked, full=True)).splitlines()
+        assert "--- @1-3 resource/2026-05-15/plan.png.meta.yaml ---" in full
+    (only,) = search(house.ask(), "wharf", paths=["resource/2026-05-15/plan.png"]).hits
+    assert only.path == "resource/2026-05-15/plan.png"
+    assert {file.path for file in list_files(house.ask()).files} == resources | alone
+    assert list_files(house.ask()).total == 4
+    (beside,) = list_files(house.ask(), "resource/2026-05-15/plan.png.meta.yaml").files
+    assert stat(house.ask(), beside.path).path == beside.path
+    assert "wharf" in read(house.ask(), beside.path).text
+    fact = next(fact for fact in recall(house.ask(), "wharf 码头").facts if "revision" in fact.text)
+    assert (fact.path, fact.line) == (beside.path, 1)

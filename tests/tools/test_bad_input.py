@@ -115,7 +115,8 @@ def untouched(house: House) -> Iterator[None]:
 
 
 def check_index(house: House) -> None:
-    listed = {file.path: file.revision for file in list_files(house.ask(), limit=1000).files}
+    list_files(house.ask())
+    listed = {note.path: note.revision for note in house.index.notes()}
     tree = {path: data for path, data in house.tree().items() if not path.startswith(("outside", "link"))}
     assert listed == {path: revision_of(data) for path, data in tree.items()}
     zebras = {path for path, data in tree.items() if b"zebra" in data}
@@ -305,6 +306,34 @@ def test_an_unwritable_folder(name: str) -> None:
         assert not list(house.root.rglob(".reme-*"))
     finally:
         (house.root / "closed").chmod(0o755)
+        house.close()
+        shutil.rmtree(root)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of another kind")
+def test_a_base_or_canvas_that_cannot_be_read_does_not_keep_a_note_from_moving() -> None:
+    """Run with the rights of nobody, where these tests have all rights."""
+    root = Path(tempfile.mkdtemp())
+    root.chmod(0o755)
+    house = House(root / "vault")
+    house.lay({"茶.md": "t\n", "closed.base": "link('茶')\n", "open.canvas": '"茶.md"'})
+    refresh(house.index, house.vault)
+    mine = os.geteuid()
+    try:
+        if mine == 0:
+            for place in [root / "vault", *(root / "vault").rglob("*")]:
+                os.chown(place, 65534, 65534)
+        (house.root / "closed.base").chmod(0)
+        if mine == 0:
+            os.seteuid(65534)
+        try:
+            moved = move(house.ask(), "茶", "水")
+        finally:
+            os.seteuid(mine)
+        told = [(link.path, link.target, link.reason) for link in moved.links_left]
+        unread = "whether it names what moved is not known: closed.base cannot be read: Permission denied"
+        assert told == [("closed.base", "closed.base", unread), ("open.canvas", "茶.md", told[1][2])]
+    finally:
         house.close()
         shutil.rmtree(root)
 

@@ -99,6 +99,58 @@ def test_an_index_that_only_was_generated_goes_with_its_last_event(house: House)
     assert house.tree() == {}
 
 
+def test_the_index_follows_whatever_changes_the_events_of_a_day(house: House) -> None:
+    index, around = "daily/2026-05-15.md", "by hand [[daily/2026-05-15/茶|tea]]\n\n"
+    for name in ("茶", "Lunch"):
+        daily_create(house.ask(), name)
+    house.lay({index: around + house.text(index), "a.md": "---\nname: An A\n---\n"})
+
+    def listed() -> list[str]:
+        return [line for line in house.text(index).splitlines() if line.startswith("- ")]
+
+    tea, lunch = "- [[daily/2026-05-15/茶.md|茶]]", "- [[daily/2026-05-15/lunch.md|Lunch]]"
+    assert listed() == [lunch, tea]
+    told = delete(house.ask("agent"), "daily/2026-05-15/茶")
+    assert listed() == [lunch]
+    assert [(link.path, link.target) for link in told.inbound] == [(index, "daily/2026-05-15/茶")]
+    undo(house.ask("agent"), told.run)
+    assert listed() == [lunch, tea]
+    away = move(house.ask(), "daily/2026-05-15/茶", "daily/2026-05-16/茶")
+    assert house.text(index).startswith("by hand [[daily/2026-05-16/茶|tea]]\n")
+    assert listed() == [lunch]
+    undo(house.ask(), away.run)
+    assert (house.text(index).startswith(around), listed()) == (True, [lunch, tea])
+    copied = copy(house.ask(), "a", "daily/2026-05-15/a")
+    assert listed() == ["- [[daily/2026-05-15/a.md|An A]]", lunch, tea]
+    assert write(house.ask(), "daily/2026-05-15/b", "b\n", dry_run=True).run == ""
+    made = write(house.ask(), "daily/2026-05-15/b", "---\nname: B\ndescription: of it\n---\n")
+    assert listed()[1] == "- [[daily/2026-05-15/b.md|B]] — of it"
+    move(house.ask(), "daily/2026-05-15/b", "daily/2026-05-15/c")
+    assert listed()[1] == "- [[daily/2026-05-15/c.md|B]] — of it"
+    daily_write(house.ask(), "c", "x", material="x.txt")
+    assert listed()[1] == "- [[daily/2026-05-15/c/c.md|B]] — of it"
+    delete(house.ask(), "daily/2026-05-15/c", recursive=True)
+    undo(house.ask(), copied.run)
+    assert listed() == [lunch, tea]
+    assert made.run
+
+
+def test_an_index_goes_with_the_event_that_was_the_last_and_a_day_without_one_gets_none(house: House) -> None:
+    made = daily_create(house.ask(), "茶")
+    gone = delete(house.ask(), made.path)
+    assert (house.tree(), gone.inbound) == ({}, ())
+    undo(house.ask(), gone.run)
+    assert sorted(house.tree()) == ["daily/2026-05-15.md", "daily/2026-05-15/茶.md"]
+    away = move(house.ask(), made.path, "notes/茶")
+    assert (sorted(house.tree()), away.retargeted) == (["notes/茶.md"], ())
+    undo(house.ask(), away.run)
+    assert "茶" in house.text("daily/2026-05-15.md")
+    write(house.ask(), "daily/2026-05-17/e", "e\n")
+    assert "daily/2026-05-17.md" not in house.tree()
+    daily_create(house.ask(), "f", day="2026-05-17")
+    assert "2026-05-17/e.md|e]]" in house.text("daily/2026-05-17.md")
+
+
 def test_a_daily_note_of_a_persons_own_is_no_index(house: House) -> None:
     house.lay({"daily/2026-05-15.md": "# Friday\n\nmy words\n", "daily/2026-05-15/e.md": "e\n"})
     run = append(house.ask(), "daily/2026-05-15", "more").run

@@ -12,6 +12,7 @@ from reme.index import (
     Keeper,
     PathProblem,
     ProjectorStatus,
+    embed,
     open_index,
     refresh,
     refresh_paths,
@@ -19,6 +20,7 @@ from reme.index import (
     reported,
 )
 from reme.paths import VaultPath
+from reme.testing import SyntheticEmbedder
 from reme.tools import reindex, reindex_text, search, status, status_text, wait, waited_text, write
 from tests.tools.house import NOW, House
 
@@ -94,6 +96,27 @@ def test_status_tells_who_keeps_the_index(house: House) -> None:
     alone = status_text(status(house.ask()))
     assert "kept by: nobody" in alone
     assert "vectors" not in alone
+
+
+def test_status_counts_no_vectors_of_another_model(house: House) -> None:
+    pytest.importorskip("numpy")
+    house.lay({"a.md": "pear\n", "b.md": "茶\n"})
+    refresh(house.index, house.vault)
+    old = SyntheticEmbedder(dim=8)
+    assert embed(house.index, old).done == 2
+    asked = replace(house.ask(), embedder=lambda: old, embedder_name="some")
+    told = status(asked).embedding
+    assert (told.done, told.pending, told.problem) == (2, 0, "")
+    other = replace(asked, embedder=lambda: SyntheticEmbedder(dim=8, name="other"))
+    told = status(other).embedding
+    assert (told.done, told.pending) == (0, 2)
+    assert f"the vectors are of {old.name}, to be made anew with other" in status_text(status(other))
+
+    def missing() -> None:
+        raise Unavailable("it is not installed")
+
+    told = status(replace(asked, embedder=missing)).embedding
+    assert (told.done, told.pending, told.problem) == (2, 0, "it is not installed")
 
 
 def test_status_names_what_is_pending(house: House) -> None:

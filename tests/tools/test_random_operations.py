@@ -37,6 +37,7 @@ DAYS = ("2026-05-01", "2026-05-02", "2026-05-03")
 DAILY = tuple(f"daily/{day}" for day in DAYS)
 INDEXES = frozenset(f"{path}.md" for path in DAILY)
 REFUSALS = (Conflict, InvalidInput, Refused)
+REPLACEMENT = "替换 $1 \\g<0>"
 SEED = 7
 
 
@@ -111,13 +112,13 @@ def edits(scene: Scene) -> None:
     text = scene.tree[path][body.start :].decode()
     at = scene.random.randrange(max(1, len(text) - 12))
     find = text[at : at + scene.random.randrange(1, 12)]
-    if not find or text.count(find) != 1 or "\r" in find:
+    if not find or find == REPLACEMENT or text.count(find) != 1 or "\r" in find:
         return
     whole = scene.tree[path].decode()
     if whole.count(find) != 1:
         return
     try:
-        scene.take(edit(scene.house.ask(), path, find, "替换 $1 \\g<0>").run)
+        scene.take(edit(scene.house.ask(), path, find, REPLACEMENT).run)
     except REFUSALS:
         assert not scene.changed()
         return
@@ -125,7 +126,7 @@ def edits(scene: Scene) -> None:
     assert changed == path
     assert before is not None
     found = "\r" + find if find[0] == "\n" and text[at - 1 : at] == "\r" else find
-    assert after == before.replace(found.encode(), "替换 $1 \\g<0>".encode())
+    assert after == before.replace(found.encode(), REPLACEMENT.encode())
 
 
 def sets_a_property(scene: Scene) -> None:
@@ -197,24 +198,30 @@ def _move(scene: Scene, source: str, target: str) -> None:
     changed = scene.changed()
     moved = {str(file.target): str(file.source) for file in result.files}
     retargeted = {str(entry.path) for entry in result.retargeted}
-    assert set(changed) == set(moved) | set(moved.values()) | retargeted
+    own = set(moved) | set(moved.values()) | retargeted
+    assert own <= set(changed)
+    assert set(changed) - own <= INDEXES
     for path, origin in moved.items():
         assert changed[path][0] is None
         assert changed[origin][1] is None
     for path in retargeted | set(moved):
         _only_targets_differ(changed[moved.get(path, path)][0], changed[path][1])
+    for path in set(changed) - own:
+        _only_the_region_differs(*changed[path])
 
 
 def copies_a_folder(scene: Scene) -> None:
     if not (source := scene.small_folder()):
         return
+    before = dict(scene.tree)
     try:
         result = copy(scene.house.ask(), source, scene.random.choice(["", "neu/"]) + scene.name())
     except REFUSALS:
         assert not scene.changed()
         return
     scene.take(result.run)
-    assert scene.changed() == {str(file.target): (None, scene.tree[str(file.source)]) for file in result.files}
+    targets = {str(file.target): str(file.source) for file in result.files}
+    assert _made(scene, *targets) == {path: (None, before[source]) for path, source in targets.items()}
 
 
 def deletes_a_folder(scene: Scene) -> None:
@@ -227,7 +234,7 @@ def deletes_a_folder(scene: Scene) -> None:
         assert not scene.changed()
         return
     scene.take(result.run)
-    assert scene.changed() == {str(path): (inside[path], None) for path in result.paths}
+    assert _gone(scene, *result.paths) == {str(path): (inside[path], None) for path in result.paths}
 
 
 def uploads(scene: Scene) -> None:
@@ -235,7 +242,7 @@ def uploads(scene: Scene) -> None:
     data = base64.b64encode(content).decode()
     result = upload(scene.house.ask(), data, f"{scene.name()}.bin")
     scene.take(result.run)
-    changed = scene.changed()
+    changed = _made(scene, result.path, result.sidecar)
     assert changed.pop(result.path) == (None, content)
     ((path, (before, after)),) = changed.items()
     assert path == result.sidecar
@@ -260,19 +267,39 @@ def writes_the_day(scene: Scene) -> None:
         case _:
             made = daily_create(scene.house.ask(), scene.name(), "一行", "text\n", day=day)
             run = made.run
-            assert {path: before for path, (before, _) in _beside_the_index(scene, day).items()} == {made.path: None}
+            assert {path: before for path, (before, _) in _made(scene, made.path).items()} == {made.path: None}
     scene.take(run)
 
 
 def _beside_the_index(scene: Scene, day: str) -> dict[str, tuple[bytes | None, bytes | None]]:
     """What has changed but for the day's index, of which nothing outside the generated region may change."""
     changed = scene.changed()
-    before, after = changed.pop(f"daily/{day}.md", (None, None))
+    _only_the_region_differs(*changed.pop(f"daily/{day}.md", (None, None)))
+    return changed
+
+
+def _only_the_region_differs(before: bytes | None, after: bytes | None) -> None:
     if before is not None and after is not None:
         around, now = without_regions(before), without_regions(after)
         added = now.removeprefix(around)
-        assert now.startswith(around)
-        assert not added or (not added.strip() and has_no_index(before))
+        if not now.startswith(around):
+            _only_targets_differ(around, now)
+        assert not added or added == now or (not added.strip() and has_no_index(before))
+
+
+def _gone(scene: Scene, *paths: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """What has changed of files that went, or came; beside them only the indexes of days have."""
+    changed = scene.changed()
+    for path in INDEXES & set(changed) - set(paths):
+        _only_the_region_differs(*changed.pop(path))
+    return changed
+
+
+def _made(scene: Scene, *paths: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """The same of files that came; in other notes only the targets of links may differ that had one of their names."""
+    changed = _gone(scene, *paths)
+    for path in set(changed) - set(paths):
+        _only_targets_differ(*changed.pop(path))
     return changed
 
 
@@ -310,16 +337,17 @@ def makes_or_removes(scene: Scene) -> None:
     match scene.random.randrange(3):
         case 0:
             scene.take(write(scene.house.ask(), path, "# 新\r\n\r\n[[x]]").run)
-            assert scene.changed() == {path: (None, "# 新\r\n\r\n[[x]]".encode())}
+            assert _made(scene, path) == {path: (None, "# 新\r\n\r\n[[x]]".encode())}
         case 1:
             source = scene.note()
+            data = scene.tree[source]
             scene.take(copy(scene.house.ask(), source, path).run)
-            assert scene.changed() == {path: (None, scene.tree[source])}
+            assert _made(scene, path) == {path: (None, data)}
         case _:
             source = scene.note()
             data = scene.tree[source]
             scene.take(delete(scene.house.ask(), source).run)
-            assert scene.changed() == {source: (data, None)}
+            assert _gone(scene, source) == {source: (data, None)}
 
 
 KINDS: list[Callable[[Scene], None]] = [

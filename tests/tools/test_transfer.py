@@ -145,17 +145,20 @@ def test_what_is_known_of_a_resource_is_added_to_its_sidecar(house: House) -> No
 
 
 def test_an_agent_does_not_say_itself_where_a_resource_is_from(house: House) -> None:
-    write(house.ask("agent"), "resource/2026-05-15/网页.md", "x")
     claim = "- origin: person\n"
-    house.lay({"claim.yaml": claim})
+    house.lay({"claim.yaml": claim, "resource/2026-05-15/网页.md": "x"})
     sidecar = "resource/2026-05-15/网页.md.meta.yaml"
     for call in (
         lambda: write(house.ask("agent"), sidecar, claim),
         lambda: copy(house.ask("agent"), "claim.yaml", sidecar),
         lambda: move(house.ask("agent"), "claim.yaml", sidecar),
+        lambda: write(house.ask("agent"), "resource/2026-05-15/other.md", "x"),
+        lambda: copy(house.ask("agent"), "claim.yaml", "resource/2026-05-15/claim.yaml"),
+        lambda: move(house.ask("agent"), "claim.yaml", "resource/2026-05-15/claim.yaml"),
     ):
-        with pytest.raises(Refused, match="may not"):
+        with pytest.raises(Refused, match=r"may not create .* comes by upload") as refused:
             call()
+        assert refused.value.hint == "Bring it in with upload, or write a note in another layer: daily, other."
     assert sorted(house.tree()) == ["claim.yaml", "resource/2026-05-15/网页.md"]
     write(house.ask("person"), sidecar, claim)
     assert recorded_origin(house.data(sidecar)) == "person"

@@ -3,8 +3,9 @@
 import pytest
 
 from reme.errors import Conflict, InvalidInput, Refused
+from reme.index import refresh
 from reme.revision import revision_of
-from reme.tools import frontmatter_read, log, read, undo, write, written_text
+from reme.tools import copy, frontmatter_read, log, read, undo, write, written_text
 from tests.tools.house import House
 
 
@@ -112,3 +113,33 @@ def test_a_large_file_is_replaced_without_being_held(house: House) -> None:
     assert house.text("big.txt") == "small"
     undo(house.ask(), done.run)
     assert len(house.data("big.txt")) == 3_000_000
+
+
+def test_links_by_a_name_that_a_new_file_has_too_are_lengthened(house: House) -> None:
+    files = {
+        "digest/wiki/茶.md": "---\naliases: [绿茶]\n---\ntea\n",
+        "notes/n.md": "[[茶]], ![[茶#Kinds|kinds]], [[绿茶]], [[digest/wiki/茶]] and `[[茶]]`\n",
+        "digest/wiki/m.md": "---\nsee: '[[茶]]'\n---\n[[missing]]\n",
+        "session/dialog/s.md": "[[茶]]\n",
+    }
+    house.lay(files)
+    refresh(house.index, house.vault)
+    foreseen = write(house.ask("agent"), "茶", "another\n", dry_run=True)
+    assert (house.tree(), foreseen.run) == ({path: text.encode() for path, text in files.items()}, "")
+    house.vault.notices.clear()
+    made = write(house.ask("agent"), "茶", "another\n")
+    assert house.text("notes/n.md") == (
+        "[[wiki/茶]], ![[wiki/茶#Kinds|kinds]], [[绿茶]], [[digest/wiki/茶]] and `[[茶]]`\n"
+    )
+    assert house.text("digest/wiki/m.md") == "---\nsee: '[[wiki/茶]]'\n---\n[[missing]]\n"
+    assert house.text("session/dialog/s.md") == "[[茶]]\n"
+    told = house.vault.notices
+    assert told[0] == "digest/wiki/m.md:2 茶: a new file has this name, too; spelled wiki/茶 to lead on"
+    assert "it does not lead to digest/wiki/茶.md any more, as the content of the session layer" in told[-1]
+    copied = copy(house.ask(), "茶", "notes/绿茶")
+    assert "[[绿茶]]" not in house.text("notes/n.md")
+    assert write(house.ask(), "missing", "[[茶]]\n").outcome == "created"
+    assert house.text("digest/wiki/m.md").endswith("[[missing]]\n")
+    for run in (copied.run, made.run):
+        undo(house.ask(), run)
+    assert {path: house.text(path) for path in files} == files

@@ -154,7 +154,10 @@ def test_a_symlink_is_not_followed(vault, edits, tmp_path: Path) -> None:
         ("agent", "notes/a.md", True),
         ("agent", "digest/wiki/a.md", False),
         ("agent", "audit/x.md", False),
-        ("agent", "resource/2026-05-15/new.txt", True),
+        ("agent", "resource/2026-05-15/new.txt", False),
+        ("agent", "resource/2026-05-15/new.txt.meta.yaml", False),
+        ("person", "resource/2026-05-15/new.txt", True),
+        ("system", "resource/2026-05-15/new.txt", True),
         ("curator", "digest/wiki/a.md", True),
         ("curator", "daily/2026-05-15/a.md", False),
         ("person", "digest/wiki/a.md", True),
@@ -169,6 +172,26 @@ def test_roles(vault, edits, role, path, allowed) -> None:
         with pytest.raises(Refused, match=f"the role '{role}' may not create {path}"):
             commit(vault, edits(Put(path, b"x", ABSENT), role=role))
         assert tree(vault.root) == {}
+
+
+def test_notes_of_a_persons_own_can_be_closed_to_agents(vault, edits) -> None:
+    vault = Vault(vault.root, layout=Layout(), clock=vault.clock, agents_write_notes=False)
+    with pytest.raises(Refused, match="its right to the other layer is to read") as refused:
+        commit(vault, edits(Put("notes/茶.md", b"x", ABSENT), role="agent"))
+    assert refused.value.hint.startswith("agent may write daily and add to resource; other may be written as person.")
+    assert isinstance(commit(vault, edits(Put("daily/2026-05-15/茶.md", b"x", ABSENT), role="agent")), Committed)
+    assert isinstance(commit(vault, edits(Put("notes/茶.md", b"x", ABSENT))), Committed)
+    vault.close()
+
+
+def test_a_resource_that_an_agent_adds_comes_with_the_record_of_where_it_is_from(vault, edits) -> None:
+    added = Put("resource/2026-05-15/网页.txt", b"raw", ABSENT)
+    for beside in (Append("resource/2026-05-15/other.txt.meta.yaml", b"- at: now\n"), Put("n.md", b"n", ABSENT)):
+        with pytest.raises(Refused, match="comes by upload"):
+            commit(vault, edits(added, beside, role="agent"))
+    assert tree(vault.root) == {}
+    record = Append("resource/2026-05-15/网页.txt.meta.yaml", b"- at: now\n")
+    assert isinstance(commit(vault, edits(added, record, role="agent")), Committed)
 
 
 @pytest.mark.parametrize("role", ["agent", "person", "system"])

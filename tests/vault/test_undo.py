@@ -72,6 +72,15 @@ def test_an_undo_removes_the_folders_that_the_run_made_and_no_others(vault, edit
     assert not (vault.root / "空" / "neu").exists()
 
 
+def test_a_folder_of_several_runs_goes_with_the_last_of_them_whichever_that_is(vault, edits) -> None:
+    (vault.root / "mine").mkdir()
+    for number, path in enumerate(("新/tief/a.md", "新/tief/b.md", "mine/c.md", "新/d.md")):
+        commit(vault, edits(Put(path, b"x", ABSENT), run=f"run-{number}"))
+    for number in range(4):
+        go_back(vault, f"run-{number}")
+    assert {place.name for place in vault.root.iterdir()} - {".reme"} == {"mine"}
+
+
 def test_what_was_edited_since_is_undone_after_the_runs_that_did_it_or_deleted(vault, edits) -> None:
     def put(run: str, path: str, data: bytes) -> None:
         change = edits(Put(path, data, vault.revision_at(path)))
@@ -136,9 +145,18 @@ def test_appends_are_cut_out_from_between_later_ones(vault, edits) -> None:
     assert vault.read("log").data == b"2\n"
 
 
+def test_what_was_added_to_and_then_deleted_comes_back_as_it_was_before(vault, edits) -> None:
+    (vault.root / "空.md").write_bytes(b"")
+    commit(vault, edits(Append("空.md", b"a")))
+    commit(vault, edits(Remove("空.md", revision_of(b"a"))))
+    go_back(vault, "run-1")
+    assert tree(vault.root) == {"空.md": b""}
+
+
 def test_who_may_undo(vault, edits) -> None:
     commit(vault, edits(Put("digest/wiki/a.md", b"a", ABSENT), role="system", run="dream"))
-    commit(vault, edits(Put("resource/a.txt", b"a", ABSENT), role="agent", run="upload"))
+    added = (Put("resource/a.txt", b"a", ABSENT), Append("resource/a.txt.meta.yaml", b"- at: now\n"))
+    commit(vault, edits(*added, role="agent", run="upload"))
     with pytest.raises(Refused, match="may not undo dream"):
         go_back(vault, "dream", role="agent")
     go_back(vault, "upload", role="agent")

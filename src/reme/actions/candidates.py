@@ -73,7 +73,7 @@ def find_homes(
     Args:
         drafts: Nodes as they would be if what is only planned so far were written; they are candidates too.
     """
-    refresh(workspace.index, workspace.vault)
+    refresh(workspace.index, workspace.vault, progress=workspace.progress)
     named = _named(workspace, unit)
     found = dict.fromkeys([*named, *_searched(workspace, unit, lines, limit), *drafts])
     near = dict.fromkeys(path for path in _neighbours(workspace, list(found)) if path not in found)

@@ -168,7 +168,9 @@ class _Dream:
             self.open_units.update(entry.paths)
         at_once = isinstance(self.reasoner, OfflineReasoner)
         size = 1 if at_once else max(1, self.settings.parallel)
-        for batch in (entries[at : at + size] for at in range(0, len(entries), size)):
+        for at in range(0, len(entries), size):
+            batch = entries[at : at + size]
+            self.workspace.progress("learning", at, len(entries))
             homes = [await self._homes(entry) for entry in batch]
             asked = (self._ask(e, h, "") for e, h in zip(batch, homes, strict=True))
             decided = await asyncio.gather(*asked, return_exceptions=True)

@@ -65,7 +65,7 @@ def _changed(
     workspace: Workspace, ledger: Ledger, settings: DreamSettings, until: date, days: int, stale: StaleReport
 ) -> list[Source]:
     """Changed notes of the days looked at, their resources, and what stale nodes were derived from."""
-    refresh(workspace.index, workspace.vault)
+    refresh(workspace.index, workspace.vault, progress=workspace.progress)
     notes = changed_sources(workspace.vault, ledger, until, days, settings.resource_bytes)
     resources = changed_resources(workspace, ledger, notes, until, days, settings.resource_bytes)
     again = read_again(workspace.vault, ledger, (entry.source for entry in stale.stale), until)

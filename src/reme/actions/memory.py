@@ -179,6 +179,7 @@ async def _learn_on(
 ) -> tuple[MemoryReport, Place, bool]:
     """Learn from the next messages behind the watermark; what has been learnt in all, and whether there are more."""
     session, dialogue = report.session_id, report.dialogue
+    workspace.progress("learning from messages", report.learnt, report.received)
     for _ in range(ATTEMPTS):
         learnt = await learn(workspace, reasoner, session, dialogue, origin, hint, settings, place)
         if not learnt.messages:

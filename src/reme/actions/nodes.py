@@ -28,6 +28,8 @@ __all__ = ["Citing", "Node", "Worked", "as_candidate", "read_node", "work_in", "
 _CALLOUT: Final = re.compile(r"^>\s*\[!(?P<kind>[\w-]+)\][+-]?\s*")
 _QUOTE: Final = re.compile(r"^>\s?", re.MULTILINE)
 _BULLET: Final = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARK: Final = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s+")
+_NUMBER: Final = re.compile(r"(?P<number>\d{1,9})[.)]\s")
 _CITATION: Final = re.compile(r" — (?:\[\[[^\[\]]+\]\](?:, )?)+$")
 _FIELD: Final = re.compile(r"^(?:[-*+]\s+)?(?P<key>[^\W\d][\w-]*):: ", re.MULTILINE)
 _PREDICATE: Final = re.compile(r"[^\W\d_][\w-]*")
@@ -177,7 +179,7 @@ def work_in(
         claim = _note_edit(node, places, known, citing)
         landed.append(claim)
         cited.extend(citing.sources(claim.evidence))
-    data = _spliced(node, places)
+    data = _renumbered(_spliced(node, places), frozenset(item for place in places.values() for item in place.items))
     if landed:
         data = _with_fields(data, [("derived_from", source) for source in dict.fromkeys(cited)])
     data = _with_fields(data, relations)
@@ -222,7 +224,7 @@ def _note_edit(node: Node, places: dict[int, _Place], edit: NodeEdit, citing: Ci
         case Supersede(block, claim):
             stands = any(_item(claim, citing) == place.superseded for place in places.values())
             until, sources = citing.item(claim).day.isoformat(), citing.sources(claim.evidence)
-            old = _BULLET.sub("", _CALLOUT.sub("", _raw(node, block), count=1), count=1)
+            old = _MARK.sub("", _CALLOUT.sub("", _raw(node, block), count=1), count=1)
             lines = _QUOTE.sub("", old).replace("\r\n", "\n").split("\n")
             quoted = "\n".join(f"> {line}".rstrip() for line in lines)[2:]
             ended = f"(until {until}) — {', '.join(link_to(source) for source in sources)}"
@@ -257,6 +259,27 @@ def _spliced(node: Node, places: dict[int, _Place]) -> bytes:
             text, span = _replaced(_raw(node, number), block, place, source), block.span
         pieces.append((span, text.replace("\r\n", "\n").replace("\n", newline).encode("utf-8")))
     return splice(source, pieces)
+
+
+def _renumbered(data: bytes, put_in: frozenset[str]) -> bytes:
+    """The node with the steps behind one that was put in counting on from it; a list that begins anew stays."""
+    if not any(_NUMBER.match(item) for item in put_in):
+        return data
+    note, pieces = parse(data), list[tuple[Span, bytes]]()
+    last, counts_on = 0, False
+    for block in note.blocks:
+        start = block.span.start
+        if block.kind != "item" or note.source[:start].rpartition(b"\n")[2]:
+            continue
+        item = note.text(block.span).rstrip()
+        mark = _NUMBER.match(item)
+        number, own = int(mark["number"]) if mark else 0, item in put_in
+        counts_on = own or (counts_on and (number > 1 or number == last))
+        if mark and counts_on and (number <= last or (own and last)):
+            number = last + 1
+            pieces.append((Span(start, start + mark.end("number")), str(number).encode()))
+        last = number
+    return splice(data, pieces)
 
 
 def _replaced(raw: str, block: Block, place: _Place, source: bytes) -> str:

@@ -151,7 +151,8 @@ def source_lines(note: Note, day: date, known: frozenset[str] = frozenset()) -> 
         speaker, said, about = (item.speaker, item.day, item.about) if item else ("", day, "")
         step = item.step if item else listed or 0
         own = item is None and listed is not None
-        found.append(SourceLine(number, text, kind, speaker, said, about, text in known, own, step))
+        heading = above[-1] if above and kind is None else ""
+        found.append(SourceLine(number, text, kind, speaker, said, about, text in known, own, step, heading))
     if not found and origin_of(note, "person") == "person" and (described := _description(note)) is not None:
         number, text = described
         found.append(SourceLine(number, text, None, "", day, known=text in known))

@@ -17,6 +17,7 @@ from reme.index.renames import Renames, renames
 from reme.index.rows import ChunkEntry, Entry, FileProblem, IndexDamaged, Stamp
 from reme.index.scan import Refreshed, differs, stamp_of
 from reme.paths import VaultPath
+from reme.progress import Progress
 from reme.revision import Revision, revision_of_pieces
 from reme.vault import Stat, Vault
 
@@ -39,6 +40,7 @@ def take_in(
     *,
     deep: bool,
     between: Callable[[], object],
+    progress: Progress,
 ) -> Refreshed:
     """Read the files that have changed and forget those that are gone, in batches.
 
@@ -50,12 +52,14 @@ def take_in(
         skipped: What the scan has left out and why, where that has changed.
         deep: Whether to read files whose times are known, too.
         between: Called between the batches by which a large file is taken in.
+        progress: Is told how many of the changed files have been read.
     """
     tally = _Tally()
     projector = Projector(index.layout, index.settings, index.tokenizer)
     batches = _batches(changed)
     settle = len(batches) <= 1
     left = len(changed) + len(gone)
+    read = 0
     try:
         for number, batch in enumerate(batches or [[]]):
             done = _Tally()
@@ -65,13 +69,16 @@ def take_in(
                         writer.skip(skipped)
                     _remove(writer, gone, done)
                 for stat in batch:
+                    progress("reading files", read, len(changed))
                     _update(writer, vault, projector, stat, deep, done)
+                    read += 1
             _go_on(index, done, between, settle=settle)
             tally.take(done)
             left -= len(batch) + (len(gone) if number == 0 else 0)
         index.settle()
         if tally.renamed:
             index.keep_renames(tally.renamed)
+        index.tidy()
     except IndexDamaged:
         raise
     except Unavailable as error:

@@ -22,11 +22,14 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
+    LinkKey,
     Neighbour,
     Stamp,
+    Standing,
     Status,
     Step,
     StoredChunk,
+    StoredLink,
     Taken,
     Unembedded,
     WaitingDocument,
@@ -194,6 +197,10 @@ class Index(Protocol):
         """
         ...
 
+    def links(self, keys: Sequence[LinkKey]) -> dict[LinkKey, StoredLink]:
+        """How these links are written."""
+        ...
+
     def predicates(self) -> frozenset[str]:
         """The predicates that any edge has."""
         ...
@@ -267,6 +274,10 @@ class Index(Protocol):
         """BM25 of these chunks."""
         ...
 
+    def standings(self, paths: Sequence[VaultPath]) -> dict[VaultPath, Standing]:
+        """What ranking needs of those of these files that there are."""
+        ...
+
     def around(self, keys: Sequence[ChunkKey], distance: int) -> Around:
         """These chunks and those within so many places of them in the same file."""
         ...
@@ -332,9 +343,9 @@ class Index(Protocol):
         """What it has seen of these files; of every one where none are named."""
         ...
 
-    def unmet(self, files: Sequence[Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
-        """What has changed since it looked: those of the vault's files that it has not met as they are, and what it
-        has seen of files that are not among them any more.
+    def unmet(self, files: Mapping[VaultPath, Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
+        """What has changed since it looked: those of the vault's files that it has not met as they are, by path, and
+        what it has seen of files that are not among them any more.
 
         A file that could not be read counts as met, too.
         """
@@ -350,6 +361,10 @@ class Index(Protocol):
 
     def settle(self) -> None:
         """Resolve all links anew if batches have left that to be done."""
+        ...
+
+    def tidy(self) -> None:
+        """Put together what came in many pieces. Nothing is found otherwise, but quicker: there is a time for it."""
         ...
 
     def clear(self) -> None:

@@ -5,6 +5,7 @@ Owns the comparison. Writes nothing and takes no lock.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from reme.index.extract import converter
@@ -17,6 +18,8 @@ __all__ = ["behind", "wait"]
 
 _FIRST_PAUSE_S: Final = 0.01
 _LONGEST_PAUSE_S: Final = 0.2
+_FEW: Final = 100
+_AT_ONCE: Final = 2_000
 
 
 def behind(index: Index, files: Sequence[Stat]) -> frozenset[VaultPath]:
@@ -58,17 +61,23 @@ def wait(
     deadline = monotonic() + timeout
     left = _behind(index, vault.scan().found) if paths is None else _left(index, _states(vault, paths))
     pause, position = _FIRST_PAUSE_S, -1
-    while waiting := left.keys() or (_unread(index) if documents else set[VaultPath]()):
+    while left or (documents and _unread(index)):
         meanwhile()
         if (now := index.position()) != position:
             position, pause = now, _FIRST_PAUSE_S
-            left = _left(index, left)
-            continue
+            if len(_left(index, last := _last(left))) < len(last):
+                left = _left(index, left)
+                continue
         if (rest := deadline - monotonic()) <= 0:
-            return frozenset(waiting)
+            return frozenset(_left(index, left) or (_unread(index) if documents else ()))
         sleep(min(pause, rest))
         pause = min(pause * 2, _LONGEST_PAUSE_S)
     return frozenset()
+
+
+def _last(left: Mapping[VaultPath, Stat | None]) -> dict[VaultPath, Stat | None]:
+    """A few of what is left, of those that are taken in last: as long as all of them are, many need no look."""
+    return dict(islice(reversed([*left.items()]), _FEW))
 
 
 def _states(vault: Vault, paths: Iterable[VaultPath]) -> dict[VaultPath, Stat | None]:
@@ -88,8 +97,12 @@ def _behind(index: Index, files: Mapping[VaultPath, Stat]) -> dict[VaultPath, St
 
 def _left(index: Index, states: Mapping[VaultPath, Stat | None]) -> dict[VaultPath, Stat | None]:
     """Those of these states of files that the index has not met yet."""
-    stamps = index.stamps(states) if states else {}
-    return {path: stat for path, stat in states.items() if not _has_met(stamps.get(path), stat)}
+    left: dict[VaultPath, Stat | None] = {}
+    coming = iter(states.items())
+    while some := dict(islice(coming, _AT_ONCE)):
+        stamps = index.stamps(some)
+        left |= {path: stat for path, stat in some.items() if not _has_met(stamps.get(path), stat)}
+    return left
 
 
 def _has_met(stamp: Stamp | None, stat: Stat | None) -> bool:

@@ -33,12 +33,14 @@ __all__ = [
     "IndexedNote",
     "KeywordStatistics",
     "LinkEntry",
+    "LinkKey",
     "Neighbour",
     "Stamp",
     "Standing",
     "Status",
     "Step",
     "StoredChunk",
+    "StoredLink",
     "Taken",
     "Turn",
     "Unembedded",
@@ -50,6 +52,9 @@ Direction = Literal["out", "in"]
 
 ChunkKey = int
 """Names a chunk in one state of one index; not to be kept. The chunk behind it in its file, if any, is one more."""
+
+LinkKey = int
+"""Names a link in one state of one index; not to be kept."""
 
 
 UNSEARCHED: Final = frozenset({"undecodable", "document"})
@@ -204,8 +209,7 @@ class Taken:
 # What comes out
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedNote:
+class IndexedNote(NamedTuple):
     """A file of the vault as the index knows it.
 
     Attributes:
@@ -252,10 +256,16 @@ class Edge:
 
 
 class Step(NamedTuple):
-    """An edge of the graph, as a walk needs it; ``target`` is None where no file has the name ``raw_target``."""
+    """An edge of the graph, as a walk needs it; ``target`` is None where it leads to no file."""
 
     source: VaultPath
     target: VaultPath | None
+    link: LinkKey
+
+
+class StoredLink(NamedTuple):
+    """How an edge is written, to show."""
+
     raw_target: str
     predicate: str | None
     anchor: str | None

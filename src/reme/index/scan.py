@@ -11,6 +11,7 @@ from reme.index.port import Index
 from reme.index.renames import Renames
 from reme.index.rows import FileProblem, IndexDamaged, Stamp
 from reme.paths import VaultPath
+from reme.progress import Progress, unseen
 from reme.revision import Revision
 from reme.vault import Stat, Vault
 
@@ -44,7 +45,14 @@ def _nothing() -> None:
     pass
 
 
-def refresh(index: Index, vault: Vault, *, deep: bool = False, between: Callable[[], object] = _nothing) -> Refreshed:
+def refresh(
+    index: Index,
+    vault: Vault,
+    *,
+    deep: bool = False,
+    between: Callable[[], object] = _nothing,
+    progress: Progress = unseen,
+) -> Refreshed:
     """Bring the index up to the files: read what differs in size, times or inode from what the index has seen.
 
     Nothing is locked where nothing has changed. Where another process writes the index, its work is waited for and
@@ -55,25 +63,26 @@ def refresh(index: Index, vault: Vault, *, deep: bool = False, between: Callable
         vault: The vault that it is of.
         deep: Whether to read every file, so that edits which keep size and times are found too.
         between: Called between the batches by which a large file is taken in.
+        progress: Is told how many of the changed files have been read.
 
     Raises:
         Unavailable: If the store cannot be used at all.
     """
     try:
-        return _refresh(index, vault, deep, between)
+        return _refresh(index, vault, deep, between, progress)
     except IndexDamaged:
-        return _refresh(index, vault, deep, between)
+        return _refresh(index, vault, deep, between, progress)
 
 
-def rebuild(index: Index, vault: Vault) -> Refreshed:
+def rebuild(index: Index, vault: Vault, *, progress: Progress = unseen) -> Refreshed:
     """Throw away what the index holds and read every file."""
     index.clear()
-    return _refresh(index, vault, True, _nothing)
+    return _refresh(index, vault, True, _nothing, progress)
 
 
-def _refresh(index: Index, vault: Vault, deep: bool, between: Callable[[], object]) -> Refreshed:
+def _refresh(index: Index, vault: Vault, deep: bool, between: Callable[[], object], progress: Progress) -> Refreshed:
     scan = vault.scan()
-    changed, gone = index.unmet(scan.files)
+    changed, gone = index.unmet(scan.found)
     changed = list(scan.files) if deep else changed + _readable_again(index, vault)
     changed.sort(key=lambda stat: stat.size > index.settings.max_bytes)  # the others need not wait for it
     gone = dict(sorted(gone.items()))
@@ -85,7 +94,8 @@ def _refresh(index: Index, vault: Vault, deep: bool, between: Callable[[], objec
         return Refreshed()
     from reme.index.intake import take_in  # what reads files is loaded only where there is one to read
 
-    return take_in(index, vault, changed, gone, skipped if stale_skips else None, deep=deep, between=between)
+    new_skips = skipped if stale_skips else None
+    return take_in(index, vault, changed, gone, new_skips, deep=deep, between=between, progress=progress)
 
 
 def _readable_again(index: Index, vault: Vault) -> list[Stat]:

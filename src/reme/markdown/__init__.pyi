@@ -13,7 +13,7 @@ from reme.markdown.note import (
     Span,
     Tag,
 )
-from reme.markdown.parse import parse
+from reme.markdown.parse import parse, parse_head
 from reme.markdown.properties import delete_property, set_property
 from reme.markdown.prose import flowing, joined, sentence_spans, unwrapped
 from reme.markdown.regions import region, with_region, with_regions_of, without_regions
@@ -52,6 +52,7 @@ __all__ = [
     "link_text",
     "number_text",
     "parse",
+    "parse_head",
     "region",
     "resolution",
     "resolve",

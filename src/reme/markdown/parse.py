@@ -14,7 +14,7 @@ from reme.markdown.note import Block, Frontmatter, Heading, Link, Note, Problem,
 from reme.markdown.words import shown
 from reme.markdown.yaml12 import Text, unquoted
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_head"]
 
 _COMMON_CODECS: Final = ("gb18030", "cp1252", "big5", "cp932", "cp949", "cp1251")
 _UNLIKELY_CODECS: Final = [
@@ -69,6 +69,16 @@ def parse(data: bytes) -> Note:
         tags=(*tags, *found_in.tags),
         problems=tuple(problems),
     )
+
+
+def parse_head(data: bytes) -> Note:
+    """Read of a note no more than its frontmatter, however long the body is.
+
+    Args:
+        data: The bytes of the file.
+    """
+    found = find_frontmatter(data)
+    return parse(data[: found[0].end] if found else b"")
 
 
 def _decoded(data: bytes) -> tuple[bytes, str, list[Problem]]:

@@ -5,7 +5,7 @@ Owns the forms alone. Sends nothing.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from reme.models.chat import Reply
 
@@ -71,9 +71,11 @@ def _openai_body(question: Question) -> dict[str, object]:
 def _openai_reply(answer: Any) -> Reply:
     choice: Any = answer["choices"][0]
     usage: Any = answer.get("usage") or {}
+    message: Any = choice["message"]
+    calls: Any = message.get("tool_calls") or ([{"function": call}] if (call := message.get("function_call")) else [])
     return Reply(
-        text=_text(choice["message"].get("content")),
-        whole=choice.get("finish_reason") in ("stop", None),
+        text=_parts(message.get("content")) or "\n".join(_text(call["function"].get("arguments")) for call in calls),
+        whole=choice.get("finish_reason") in ("stop", "tool_calls", "function_call", None),
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
     )
@@ -122,6 +124,14 @@ def _gemini_reply(answer: Any) -> Reply:
         tokens_in=_count(usage.get("promptTokenCount")),
         tokens_out=counted,
     )
+
+
+def _parts(content: Any) -> str:
+    """A text, or the texts of the parts that an answer comes in."""
+    if not isinstance(content, list):
+        return _text(content)
+    parts = cast("list[dict[str, object]]", content)
+    return "".join(_text(part.get("text")) for part in parts if part.get("type") in ("text", "output_text"))
 
 
 def _text(value: object) -> str:

@@ -1,6 +1,7 @@
 """Any embedding model behind OpenAI's protocol: OpenAI itself, Ollama, LM Studio, vLLM, llama.cpp …
 
-Owns the requests, their batches and what an answer has to look like.
+Owns the requests, their batches and what an answer has to look like. While an endpoint does not answer, questions are
+spared the wait for it (Nygard 2007, "Release It!": the circuit breaker).
 """
 
 import json
@@ -20,6 +21,8 @@ __all__ = ["Endpoint"]
 
 _ABOUT_THE_TEXTS: Final = frozenset((400, 413, 422))
 _PROBE: Final = "."
+_FIRST_SPARED_S: Final = 30.0
+_LONGEST_SPARED_S: Final = 600.0
 
 
 class _Unusable(Unavailable):
@@ -34,6 +37,7 @@ class Endpoint:
         settings: Where it is and how it wants to be asked.
         sleep: Waits so many seconds.
         chance: Returns a number from 0 to 1, by which pauses differ.
+        monotonic: Seconds that never go back.
 
     Raises:
         ConfigError: If the address is none.
@@ -46,12 +50,17 @@ class Endpoint:
         *,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._settings = settings
         self._host = host_of(settings.url)
         self._dim = settings.dim
         self._finding_dim = threading.Lock()
+        self._monotonic = monotonic
+        self._failure: Unavailable | None = None
+        self._spared_s = _FIRST_SPARED_S
+        self._spared_until = 0.0
         headers = {"Authorization": f"Bearer {settings.key}"} if settings.key else {}
 
         def asker(timeout: float, tries: int) -> Asker:
@@ -82,8 +91,11 @@ class Endpoint:
 
         Raises:
             InvalidInput: If the endpoint embeds other texts, but not these together.
-            Unavailable: If it does not answer, or embeds nothing.
+            Unavailable: If it does not answer, or embeds nothing; a question is not even asked for a while after that.
         """
+        if query and self._failure and (left := self._spared_until - self._monotonic()) > 0:
+            again = f"{self._failure.message}; it is asked again in {left:.0f} s"
+            raise Unavailable(again, hint=self._failure.hint)
         np = load("numpy")
         settings = self._settings
         asker = self._asker_of_questions if query else self._asker
@@ -121,13 +133,26 @@ class Endpoint:
 
     def _ask(self, asker: Asker, body: bytes) -> bytes:
         try:
-            return asker.post("/embeddings", body)
+            answer = asker.post("/embeddings", body)
         except Unanswered as failure:
             kind = _Unusable if failure.status in _ABOUT_THE_TEXTS else Unavailable
-            raise kind(
+            error = kind(
                 f"the embedding endpoint {self._host} does not serve {self._model}: {failure.problem}",
                 hint="Check that it runs, its address, the model's name and the key.",
-            ) from failure
+            )
+            if failure.status not in _ABOUT_THE_TEXTS:
+                self._spare_questions(error)
+            raise error from failure
+        self._failure, self._spared_s = None, _FIRST_SPARED_S
+        return answer
+
+    def _spare_questions(self, failure: Unavailable) -> None:
+        """Have no question wait for an endpoint that has just failed, for ever longer while it goes on failing."""
+        now = self._monotonic()
+        if now >= self._spared_until:
+            self._spared_until = now + self._spared_s
+            self._spared_s = min(self._spared_s * 2, _LONGEST_SPARED_S)
+        self._failure = failure
 
     def _rows(self, answer: bytes, count: int) -> list[list[float]]:
         try:

@@ -132,6 +132,7 @@ class SourceLine:
         known: Whether an earlier run has already brought it into the digest.
         listed: Whether it is an item of a list, or stands in one.
         step: The number of the item, where the list is an ordered one; else 0.
+        heading: What stands above it, in notes that people wrote.
     """
 
     number: int
@@ -143,6 +144,7 @@ class SourceLine:
     known: bool = False
     listed: bool = False
     step: int = 0
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)

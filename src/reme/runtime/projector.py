@@ -43,6 +43,7 @@ _STANDBY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 1.0
 _AGAIN_S: Final = 0.5
 _MANY: Final = 300
+_QUIET_S: Final = 1.0
 _SHARE: Final = 4.0
 _WALK_SHARE: Final = 2.0
 _LONGEST_REST_S: Final = 5.0
@@ -97,6 +98,7 @@ class Projector:
         self._walk_at = math.inf
         self._walk_again_at = math.inf
         self._walk_rest = 0.0
+        self._tidy_at = math.inf
         self._walks = 0
         self._reconcile_at = 0.0
         self._reconciles = 0
@@ -224,13 +226,16 @@ class Projector:
             self._tell()
         elif due:
             self._project(due)
+        elif self._tidy_at <= now:
+            self._tidy_at = math.inf
+            self._index.tidy()
         else:
             self._sleep(stop, math.inf)
 
     def _sleep(self, stop: threading.Event, until: float) -> None:
         with self._changed:
             if self._lease.epoch:
-                until = min(until, self._beat_at, self._walk_at, *self._due.values())
+                until = min(until, self._beat_at, self._walk_at, self._tidy_at, *self._due.values())
             pause = until - self._monotonic()
             if pause > 0 and not stop.is_set():
                 self._changed.wait(pause)
@@ -309,6 +314,7 @@ class Projector:
         if unclear := [path for path in new if self._is_for_a_walk(path)]:
             self._asked.update(unclear)
             self._want_walk(max(end, self._walk_rest))
+        self._tidy_at = end + _QUIET_S
         rest = end + min(_SHARE * (self._monotonic() - began), _LONGEST_REST_S)
         with self._changed:
             self._rests = {path: at for path, at in self._rests.items() if at > end}

@@ -26,7 +26,7 @@ from reme.search.scope import filter_of, within
 from reme.search.score import Factors, context, factors, idf, most_of_factors
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, SearchSettings
 from reme.search.signals import NO_SIGNALS, Signals, Standpoint
-from reme.vault import Layer, Vault
+from reme.vault import SIDECAR_SUFFIX, Layer, Vault
 
 __all__ = ["search"]
 
@@ -200,13 +200,18 @@ def _answer(
         standing_out = _standing_out(own, found.vector, settings.vector_share)
         around = context(found.keys, standing_out, found.files, settings)
         scores = [score + more - out for score, more, out in zip(own, around, standing_out, strict=True)]
+    resources = _resources(index, found.files)
     shown: list[_Node] = []
-    met = 0
-    for node in takewhile(lambda node: node.score >= min_score, _nodes(clock, found.files, scores, signals, settings)):
-        met += 1
+    met: set[VaultPath] = set()
+    for node in takewhile(
+        lambda node: node.score >= min_score, _nodes(clock, found.files, resources, scores, signals, settings)
+    ):
+        if (path := node.standing.path) in met:
+            continue  # a resource that is found by its sidecar, too
+        met.add(path)
         if len(shown) == limit:
             break
-        if vault is None or vault.exists(node.standing.path):
+        if vault is None or vault.exists(path):
             shown.append(node)
     best = [_best(node, scores)[: settings.top_chunks_per_path] for node in shown]
     texts = index.chunks([found.keys[i] for places in best for i in places]) if shown else {}
@@ -220,12 +225,26 @@ def _answer(
     return SearchResult(
         query=found.query,
         hits=tuple(hits),
-        truncated=met > limit == len(shown),
+        truncated=len(met) > limit == len(shown),
         legs=found.legs,
         warnings=(*found.warnings, *signals.warnings),
         signals_freshness=dict(signals.freshness),
         explanation=_explanation(settings, found, scores, zip(shown, best, strict=True), texts) if explain else None,
     )
+
+
+def _resources(index: Index, files: Sequence[tuple[Standing, int]]) -> Mapping[VaultPath, Standing]:
+    """The resources that sidecars among these files tell of: what is found in a sidecar is a hit of its resource."""
+    sidecars = [
+        standing.path
+        for standing, _ in files
+        if standing.layer == "resource" and standing.path.endswith(SIDECAR_SUFFIX)
+    ]
+    if not sidecars:
+        return {}
+    there = index.standings([VaultPath(path.removesuffix(SIDECAR_SUFFIX)) for path in sidecars])
+    found = ((path, there.get(VaultPath(path.removesuffix(SIDECAR_SUFFIX)))) for path in sidecars)
+    return {path: resource for path, resource in found if resource is not None}
 
 
 def _standing_out(own: Sequence[float], vector: Sequence[float | None], share: float) -> list[float]:
@@ -242,41 +261,49 @@ def _standing_out(own: Sequence[float], vector: Sequence[float | None], share: f
 
 
 class _Node(NamedTuple):
-    """A node that answers; its chunks are from place ``first`` to before ``end`` in the list of chunks."""
+    """A node that answers; its chunks are from place ``first`` to before ``end`` in the list of chunks.
+
+    They stand in the file ``beside`` it, where that is given.
+    """
 
     score: float
     standing: Standing
     factors: Factors
     first: int
     end: int
+    beside: VaultPath | None
 
 
 def _nodes(
     clock: Clock,
     files: Sequence[tuple[Standing, int]],
+    resources: Mapping[VaultPath, Standing],
     scores: Sequence[float],
     signals: Standpoint,
     settings: SearchSettings,
 ) -> Iterator[_Node]:
     """The nodes, best first; the factors of one are worked out when no other can come before it any more."""
-    groups: list[tuple[float, int, int, Standing]] = []
+    groups: list[tuple[float, int, int, Standing, VaultPath | None]] = []
     first = 0
     for standing, count in files:
         end = first + count
         if (base := max(scores[first:end])) > 0:
-            groups.append((base, first, end, standing))
+            if (resource := resources.get(standing.path)) is not None:
+                groups.append((base, first, end, resource, standing.path))
+            else:
+                groups.append((base, first, end, standing, None))
         first = end
     groups.sort(key=itemgetter(0), reverse=True)
     near = _near_the_best([group[3].path for group in groups[:_SEEDS]], signals.communities)
     most = most_of_factors(max((group[3].inlinks for group in groups), default=0), settings)
     now = int(clock.now().timestamp() * 1e9)
     waiting: list[tuple[float, VaultPath, _Node]] = []
-    for base, first, end, standing in groups:
+    for base, first, end, standing, beside in groups:
         while waiting and -waiting[0][0] > base * most:
             yield heappop(waiting)[2]
         in_community = signals.communities.get(standing.path) in near if signals.communities else None
         multiplied = factors(_as_used(standing, signals, clock), now, in_community, settings)
-        node = _Node(base * multiplied.product, standing, multiplied, first, end)
+        node = _Node(base * multiplied.product, standing, multiplied, first, end, beside)
         heappush(waiting, (-node.score, standing.path, node))
     while waiting:
         yield heappop(waiting)[2]
@@ -340,7 +367,15 @@ def _hit(
         evidence=evidence,
         chunks=tuple(
             HitChunk(
-                text.line, text.end_line, text.trail, text.text, score, text.speaker, text.date, marks_of(text.text)
+                text.line,
+                text.end_line,
+                text.trail,
+                text.text,
+                score,
+                text.speaker,
+                text.date,
+                marks_of(text.text),
+                node.beside,
             )
             for text, score in cut
             if text.text.strip()  # a note without a body is found by its name and properties alone
@@ -371,7 +406,7 @@ def _explanation(
     statistics = found.statistics
     explained = [
         ExplainedChunk(
-            path=node.standing.path,
+            path=node.beside or node.standing.path,
             line=texts[key].line,
             keyword_rank=found.keyword_ranks.get(key),
             vector_rank=found.vector_ranks.get(key),

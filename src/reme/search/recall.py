@@ -68,6 +68,7 @@ _NAMED_BONUS: Final = 2.0
 _MOST_EDGES: Final = 100
 _LINKED_LAYERS: Final[tuple[Layer, ...]] = ("digest", "daily", "resource", "other")
 _LEAST_RANK: Final = 0.05
+_NOTE_SHARE: Final = 0.5
 _BARE_LINK: Final = re.compile(r"\s*(?:[-*+] )?(?:([^\n:]+)::\s*)?\[\[[^\[\]\n]*\]\]\s*")
 _PROVENANCE: Final = frozenset({"source", "inherits", "derived_from"})
 _CITATION: Final = re.compile(r" — (?:\[\[[^\[\]\n]+\]\](?:, )?)+[ \t]*$", re.MULTILINE)
@@ -399,9 +400,8 @@ def _pieces(
         rank *= (1 + _RELATION_SHARE * evidence.relation) * (1 + _DATE_SHARE * evidence.date)
         rank *= _SUPERSEDED if "superseded" in marks else 1.0
         rank *= _QUESTION if _said(text).rstrip().endswith(("?", "？")) else 1.0
-        yield RecalledFact(
-            hit.path, line, end_line, chunk.trail, text, rank, evidence, date, hit.origin, chunk.speaker, marks
-        )
+        path, trail, speaker = chunk.path or hit.path, chunk.trail, chunk.speaker
+        yield RecalledFact(path, line, end_line, trail, text, rank, evidence, date, hit.origin, speaker, marks)
 
 
 def _said(text: str) -> str:
@@ -411,13 +411,14 @@ def _said(text: str) -> str:
 
 def _cut(hit: Hit, chunk: HitChunk) -> Iterator[tuple[int, int, str]]:
     """A chunk's blocks with their lines in the file; of a dialogue, what was said."""
-    if suffix(hit.path) == ".jsonl":
+    path = chunk.path or hit.path
+    if suffix(path) == ".jsonl":
         for piece in dialogue_pieces(chunk.text.encode()):
             said = chunk.text if piece.words is None else piece.words.strip()
             yield chunk.line, chunk.end_line, said
         return
     note = parse(chunk.text.encode())
-    if not is_markdown(hit.path) or note.frontmatter or not note.blocks:
+    if not is_markdown(path) or note.frontmatter or not note.blocks:
         if chunk.text.strip():
             yield chunk.line, chunk.end_line, chunk.text.strip("\n")
         return
@@ -443,7 +444,7 @@ def _assembled(
         core = None
     subject = core.path if core else None
     shown = [r for r in relations if block.add([_relation_line(r, subject)], title="relations:", share=plan.relations)]
-    told = [fact for fact in facts if block.add(_fact_lines(fact), title="facts:", cut=True)]
+    told = _told(block, facts)
     for relation in relations:  # what room the facts have left
         if relation not in shown and told and block.add([_relation_line(relation, subject)], title="more relations:"):
             shown.append(relation)
@@ -461,6 +462,22 @@ def _assembled(
         warnings=found.warnings,
         signals_freshness=found.signals_freshness,
     )
+
+
+def _told(block: Block, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
+    """The facts for which there is room, best first; what a note has beyond its share stands behind all others'."""
+    most = (block.budget - block.used) * _NOTE_SHARE
+    used: dict[VaultPath, int] = {}
+    told: list[RecalledFact] = []
+    beyond: list[RecalledFact] = []
+    for fact in facts:
+        before = block.used
+        if used.get(fact.path, 0) > most:
+            beyond.append(fact)
+        elif block.add(_fact_lines(fact), title="facts:", cut=True):
+            used[fact.path] = used.get(fact.path, 0) + block.used - before
+            told.append(fact)
+    return told + [fact for fact in beyond if block.add(_fact_lines(fact), title="facts:", cut=True)]
 
 
 def _core_lines(node: RecalledNode) -> list[str]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reme.index import Neighbour
-from reme.paths import VaultPath
+from reme.paths import VaultPath, suffix
 from reme.search.origin import Origin
+from reme.search.snippet import snippet
 from reme.vault import Layer
 
 __all__ = [
@@ -52,6 +53,7 @@ class HitChunk:
 
     Attributes:
         marks: ``superseded`` and ``conflict`` where the text has such callouts: not all that it says still holds.
+        path: The file that it stands in where that is not the hit's own but tells of it: a resource's sidecar.
     """
 
     line: int
@@ -62,6 +64,7 @@ class HitChunk:
     speaker: str | None = None
     date: str | None = None
     marks: tuple[str, ...] = ()
+    path: VaultPath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class SearchResult:
         warnings: What a person should know of the answer.
         signals_freshness: By signal: when it was made, or ``absent`` or ``unusable``.
         explanation: How it came about, where that was asked for.
+        full: Whether its text form shall have all of it.
     """
 
     query: str
@@ -125,6 +129,7 @@ class SearchResult:
     warnings: tuple[str, ...] = ()
     signals_freshness: dict[str, str] = field(default_factory=dict[str, str])
     explanation: "Explanation | None" = None
+    full: bool = False
     version: int = 1
 
 
@@ -166,6 +171,7 @@ class Explanation:
 
 
 _CALLOUT: Final = re.compile(r"^\s*>\s*\[!(superseded|conflict)\]", re.MULTILINE | re.IGNORECASE)
+_CALLOUT_LINE: Final = re.compile(r"^\s*(>\s*\[!(?:superseded|conflict)\].*)$", re.MULTILINE | re.IGNORECASE)
 
 
 def marks_of(text: str) -> tuple[str, ...]:
@@ -174,8 +180,13 @@ def marks_of(text: str) -> tuple[str, ...]:
 
 
 def search_text(result: SearchResult) -> str:
-    """A result in words, for a terminal and for a model: the hits, then what is to be known of them, if anything is."""
-    lines = [_hit_text(hit) for hit in result.hits] or ["no hits"]
+    """A result in words, for a terminal and for a model: the hits, then what is to be known of them, if anything is.
+
+    A hit is where it stands, its score, its name and a line of it; with ``full`` its pieces, the parts of its score
+    and its neighbours.
+    """
+    shown = [_hit_text(hit) if result.full else _short_text(hit, result.query) for hit in result.hits]
+    lines = shown or ["no hits"]
     if result.explanation is not None:
         lines += _explanation_text(result.explanation)
     lines += [f"{leg} leg: {state}" for leg, state in result.legs.items() if state not in _NO_NEWS]
@@ -209,6 +220,35 @@ def _explanation_text(explanation: Explanation) -> list[str]:
     return lines
 
 
+def _short_text(hit: Hit, query: str) -> str:
+    lines: list[str] = []
+    told = [f"{hit.score:.4f}", hit.name, f"(origin {hit.origin})" if hit.origin else ""]
+    for chunk in hit.chunks:
+        lines.append(" ".join(filter(None, (_place(hit, chunk), *told, *(f"[!{mark}]" for mark in chunk.marks)))))
+        said = _said(hit, chunk)
+        lines.append(f"  {snippet(said, query)}")
+        if chunk.marks and (against := snippet("\n".join(_CALLOUT_LINE.findall(said)), query)) not in lines[-1]:
+            lines.append(f"  {against}")
+        told = []
+    return "\n".join(lines or [" ".join(filter(None, (hit.path, *told))), *filter(None, [f"  {hit.description}"])])
+
+
+def _place(hit: Hit, chunk: HitChunk) -> str:
+    if chunk.path:
+        return hit.path
+    return f"{hit.path}:{chunk.line}" + (f"-{chunk.end_line}" if chunk.end_line != chunk.line else "")
+
+
+def _said(hit: Hit, chunk: HitChunk) -> str:
+    """A piece's text; of a turn of a dialogue, who says what."""
+    if suffix(chunk.path or hit.path) != ".jsonl":
+        return chunk.text
+    from reme.index import dialogue_pieces
+
+    said = "\n".join(piece.words or "" for piece in dialogue_pieces(chunk.text.encode()))
+    return f"{chunk.speaker}: {said}" if chunk.speaker else said
+
+
 def _hit_text(hit: Hit) -> str:
     evidence = hit.evidence
     lines = [f"========== {hit.path} =========="]
@@ -224,7 +264,8 @@ def _hit_text(hit: Hit) -> str:
         parts.append(f"origin={hit.origin}")
     lines.append(f"[{' '.join(parts)}]")
     for chunk in hit.chunks:
-        place = [f"@{chunk.line}-{chunk.end_line}", " > ".join(chunk.trail), *(f"[!{mark}]" for mark in chunk.marks)]
+        place = [f"@{chunk.line}-{chunk.end_line}", chunk.path or " > ".join(chunk.trail)]
+        place += [f"[!{mark}]" for mark in chunk.marks]
         lines.append(f"--- {' '.join(filter(None, place))} ---")
         lines.append(chunk.text)
     for title, arrow, linked in (("outlinks", "→", hit.outlinks), ("inlinks", "←", hit.inlinks)):

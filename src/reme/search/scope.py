@@ -13,7 +13,7 @@ from reme.clock import Clock
 from reme.errors import InvalidInput, NotFound
 from reme.index import Filter, Index
 from reme.paths import VaultPath, basename, fold, parse_path
-from reme.vault import Layer
+from reme.vault import SIDECAR_SUFFIX, Layer
 
 __all__ = ["filter_of", "layers_named", "nearest", "nearest_paths", "within"]
 
@@ -86,7 +86,7 @@ def filter_of(
         layers=named,
         without_layers=without_layers - (named or frozenset()),
         without_paths=without_paths,
-        paths=tuple(_path(index, path) for path in paths),
+        paths=tuple(each for path in paths for each in _with_sidecar(index, _path(index, path))),
         tags=_tags(index, tags),
         where=_where(index, where or {}),
         start_date=first and first.isoformat(),
@@ -104,6 +104,11 @@ def _path(index: Index, raw: str) -> str:
         hint = nearest_paths(index, path) or "Give a folder, a file or a pattern such as daily/2026-*."
         raise NotFound(f"there is nothing at {raw!r} in the vault", hint=hint, details={"field": "paths"})
     return path
+
+
+def _with_sidecar(index: Index, path: str) -> tuple[str, ...]:
+    """A path and, of a resource, that of what is known of it."""
+    return (path, path + SIDECAR_SUFFIX) if index.layout.layer_of(VaultPath(path)) == "resource" else (path,)
 
 
 def nearest_paths(index: Index, path: VaultPath) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from reme.errors import InvalidInput, NotFound
-from reme.index import Direction, Index, IndexedNote, Step
+from reme.index import Direction, Index, IndexedNote, LinkKey, Step, StoredLink
 from reme.paths import VaultPath, parse_path
 from reme.search.scope import layers_named, nearest, nearest_paths, within
 from reme.search.settings import MAX_TRAVERSED
@@ -109,13 +109,10 @@ def traverse(
         for distance in range(1, depth + 1):
             if not walk.step(distance, _DIRECTIONS[direction], predicates):
                 break
-        _check(index, predicates, {edge.predicate for edge in walk.edges})
-        return TraverseResult(
-            tuple(dict.fromkeys(note.path for note in starts)),
-            tuple(walk.reached.values()),
-            tuple(walk.edges.values()),
-            walk.truncated,
-        )
+        edges = walk.edges()
+        _check(index, predicates, {edge.predicate for edge in edges})
+        paths = tuple(dict.fromkeys(note.path for note in starts))
+        return TraverseResult(paths, tuple(walk.reached.values()), edges, walk.truncated)
 
 
 class _Walk:
@@ -132,7 +129,6 @@ class _Walk:
         limit: int,
     ) -> None:
         self.reached = {n.path: Reached(n.path, n.name, n.description, n.layer, 0) for n in seeds}
-        self.edges: dict[Step, TraversedEdge] = {}
         self.truncated = False
         self._index = index
         self._layers = layers
@@ -142,23 +138,30 @@ class _Walk:
         self._most = limit + len(self.reached)
         self._frontier = list(self.reached)
         self._left_out: set[VaultPath] = set()
+        self._followed: dict[LinkKey, Step] = {}
+
+    def edges(self) -> tuple[TraversedEdge, ...]:
+        """The edges that were followed, in order; what one line says twice, once."""
+        written = self._index.links(list(self._followed))
+        return tuple(dict.fromkeys(_traversed(step, written[step.link]) for step in self._followed.values()))
 
     def step(self, distance: int, directions: Sequence[Direction], predicates: Sequence[str]) -> bool:
         """One link further; returns whether there is anything new."""
         met: list[tuple[Step, VaultPath | None]] = []
         for way in directions:
-            for edge in self._index.steps(self._frontier, way, predicates):
-                met.append((edge, edge.target if way == "out" else edge.source))  # noqa: PERF401
+            steps = self._index.steps(self._frontier, way, predicates)
+            met += [(step, step.target) for step in steps] if way == "out" else [(step, step.source) for step in steps]
         known = self.reached.keys() | self._left_out
-        fresh = list(dict.fromkeys(path for _, path in met if path is not None and path not in known))
+        fresh = [path for path in dict.fromkeys([path for _, path in met]) if path is not None and path not in known]
         rows: dict[VaultPath, IndexedNote] = {}
         before = len(self.reached)
-        for edge, path in met:
+        for step, path in met:
             if path is None:
-                if self._unresolved:
-                    self.edges.setdefault(edge, _traversed(edge))
-            elif path in self.reached or self._admit(path, fresh, rows, distance):
-                self.edges.setdefault(edge, _traversed(edge))
+                wanted = self._unresolved
+            else:
+                wanted = path in self.reached or self._admit(path, fresh, rows, distance)
+            if wanted:
+                self._followed.setdefault(step.link, step)
         self._frontier = list(self.reached)[before:]
         return bool(self._frontier)
 
@@ -208,9 +211,9 @@ def _check(index: Index, asked: Sequence[str], followed: Set[str | None]) -> Non
             raise InvalidInput(f"no link has the predicate {predicate!r}", hint=hint, details={"field": "predicates"})
 
 
-def _traversed(edge: Step) -> TraversedEdge:
-    target = edge.target if edge.target is not None else edge.raw_target
-    return TraversedEdge(edge.source, target, edge.predicate, edge.anchor, edge.line, edge.target is not None)
+def _traversed(step: Step, link: StoredLink) -> TraversedEdge:
+    target = link.raw_target if step.target is None else step.target
+    return TraversedEdge(step.source, target, link.predicate, link.anchor, link.line, step.target is not None)
 
 
 def traverse_text(result: TraverseResult) -> str:

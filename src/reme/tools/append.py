@@ -3,21 +3,23 @@
 Owns how the new block is set apart.
 """
 
-import re
 from typing import Annotated, Final
 
 from annotated_types import Len
 
 from reme.errors import InvalidInput
-from reme.tools.changes import DryRun, Written, read_expected, submit, written
+from reme.paths import VaultPath
+from reme.revision import revision_of
+from reme.tools.changes import DryRun, Written, content_expected, submit, written
 from reme.tools.sidecars import SIDECAR_SUFFIX, check_sidecar
 from reme.tools.texts import check_editable, line_ending
 from reme.tools.workspace import Workspace
-from reme.vault import Amend, Append, Edit, Put
+from reme.vault import Amend, Append, Edit, Large, Put, Vault
 
 __all__ = ["append", "appended"]
 
-_BLANK_LINE: Final = re.compile(rb"(?:^|\n)[ \t]*\r?\n[ \t]*\Z")
+_LAST_PART: Final = 1 << 20
+"""Bytes: in the last so many of a large file its line ending is looked for."""
 
 
 def append(
@@ -29,7 +31,7 @@ def append(
 ) -> Written:
     """Add text at the end of an existing note, one blank line after what is there; simultaneous appends all land.
 
-    What is there stays byte for byte. The addition gets the file's own line ending and ends with one.
+    What is there stays byte for byte, however large. The addition gets the file's own line ending and ends with one.
 
     Raises:
         NotFound: If there is no such file.
@@ -43,14 +45,16 @@ def append(
     target = vault.find(path)
 
     def gather() -> list[Edit]:
-        file = read_expected(workspace, target, expected_revision)
-        check_editable(file)
+        before = content_expected(workspace, target, expected_revision)
+        check_editable(target, before)
+        if isinstance(before, Large):
+            return [Append(target, _addition(_end(vault, target, before.size), content), before.size)]
         if target.endswith(SIDECAR_SUFFIX) and vault.layer_of(target) == "resource":
-            data = appended(file.data, content)
+            data = appended(before, content)
             check_sidecar(target, data)
-            return [Append(target, data[len(file.data) :], len(file.data))]
+            return [Append(target, data[len(before) :], len(before))]
         if expected_revision is not None:
-            return [Put(target, appended(file.data, content), file.revision)]
+            return [Put(target, appended(before, content), revision_of(before))]
         return [Amend(target, lambda data: appended(data or b"", content))]
 
     outcome = submit(workspace, gather, reason=f"append to {target}", dry_run=dry_run)
@@ -64,10 +68,21 @@ def appended(data: bytes, content: str) -> bytes:
         data: A file's bytes, kept as a prefix.
         content: What to add; blank lines around it do not count.
     """
+    return data + _addition(data, content)
+
+
+def _addition(data: bytes, content: str) -> bytes:
+    """The text as it is put behind these bytes."""
     ending = line_ending(data)
     lines = content.replace("\r\n", "\n").strip("\n").split("\n")
-    addition = ending.join(line.encode("utf-8") for line in lines) + ending
-    return data + _gap(data, ending) + addition
+    return _gap(data, ending) + ending.join(line.encode("utf-8") for line in lines) + ending
+
+
+def _end(vault: Vault, path: VaultPath, size: int) -> bytes:
+    """The last part of a large file."""
+    with vault.open(path) as stream:
+        stream.seek(max(size - _LAST_PART, 0))
+        return stream.read(_LAST_PART)
 
 
 def _gap(data: bytes, ending: bytes) -> bytes:
@@ -75,4 +90,5 @@ def _gap(data: bytes, ending: bytes) -> bytes:
     if not data.removeprefix(b"\xef\xbb\xbf").strip():
         return b""
     gap = b"" if data.endswith(b"\n") else ending
-    return gap if _BLANK_LINE.search(data + gap) else gap + ending
+    last_is_blank = data.removesuffix(b"\n").removesuffix(b"\r").rstrip(b" \t")[-1:] in (b"", b"\n")
+    return gap if last_is_blank else gap + ending

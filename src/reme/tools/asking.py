@@ -60,7 +60,8 @@ def search(
         list[str] | None, "How much a leg counts beside the other, as vector=2 or keyword=0; 0 turns it off"
     ] = None,
     wait: Annotated[bool, "Wait until all that is on disk is in the index, and fail if that takes too long"] = False,
-    explain: Annotated[bool, "Tell how the result came about"] = False,
+    full: Annotated[bool, "Show whole pieces, what scores are made of, and neighbours"] = False,
+    explain: Annotated[bool, "Show all of this, and how it came about"] = False,
 ) -> SearchResult:
     """Find the notes that answer a query best, with their best pieces and their neighbours by links.
 
@@ -102,7 +103,7 @@ def search(
         resource_origin=partial(resource_origin, workspace.vault),
     )
     workspace.met(hit.path for hit in result.hits)
-    return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
+    return replace(result, warnings=(*result.warnings, *warnings), full=full or explain)
 
 
 def _weights(given: list[str] | None) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 from reme.errors import Conflict, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
+from reme.tools.texts import check_editable, check_size
 from reme.tools.workspace import Workspace
 from reme.vault import (
     ChangeSet,
@@ -109,15 +110,18 @@ def submit(
 
 
 def read_expected(workspace: Workspace, path: VaultPath, expected: str | None) -> File:
-    """Read a file that must have the expected revision, if one is given.
+    """Read a file that is to be edited in place and must have the expected revision, if one is given.
 
     Raises:
         NotFound: If it is gone.
         Conflict: If it has another revision.
+        Refused: If it is too large, or not in UTF-8.
     """
+    check_size(workspace.vault, path)
     file = workspace.vault.read(path)
     if expected is not None and expected != file.revision:
         raise revision_conflict(path, expected, file.revision)
+    check_editable(path, file.data)
     return file
 
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from reme.errors import InvalidInput, Refused
+from reme.markdown import parse
 from reme.paths import VaultPath
 from reme.tools.changes import conflict_lines, content_expected, submit
+from reme.tools.day_indexes import with_day_indexes
 from reme.tools.freshness import catch_up
 from reme.tools.places import Place, find_place
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, Remove, revision_of_content
+from reme.vault import Committed, Edit, Put, Remove, revision_of_content
 from reme.wording import counted
 
 __all__ = ["Deleted", "Inbound", "delete", "delete_text"]
@@ -71,8 +73,11 @@ def delete(
     def gather() -> list[Edit]:
         nonlocal inbound
         catch_up(workspace)
-        inbound = _inbound(workspace, place.files)
-        return [Remove(p, revision_of_content(content_expected(workspace, p, expected_revision))) for p in place.files]
+        contents = {path: content_expected(workspace, path, expected_revision) for path in place.files}
+        removed = [Remove(path, revision_of_content(content)) for path, content in contents.items()]
+        edits = with_day_indexes(workspace, removed)
+        inbound = _inbound(workspace, place.files, edits)
+        return edits
 
     outcome = submit(workspace, gather, reason=f"delete {place.path}", dry_run=dry_run)
     if dry_run:
@@ -113,8 +118,18 @@ def _check_asked(place: Place, *, recursive: bool, expected_revision: str | None
         raise InvalidInput(f"{place.path} is a folder, which has no revision", hint="Leave `expected_revision` out.")
 
 
-def _inbound(workspace: Workspace, paths: Sequence[VaultPath]) -> tuple[Inbound, ...]:
-    gone = frozenset(paths)
+def _inbound(workspace: Workspace, paths: Sequence[VaultPath], edits: Sequence[Edit]) -> tuple[Inbound, ...]:
+    """The links to what is deleted, but for those that go with it or that a day's index has no more afterwards."""
+    gone = {edit.path for edit in edits if isinstance(edit, Remove)}
+    left = {
+        edit.path: {link.target for link in parse(whole).links}
+        for edit in edits
+        if isinstance(edit, Put) and isinstance(whole := edit.data, bytes)
+    }
     edges = (edge for path in paths for edge in workspace.index.links_to(path) if edge.source not in gone)
-    found = {Inbound(e.source, e.line, e.raw_target, e.target): None for e in edges if e.target is not None}
+    found = {
+        Inbound(edge.source, edge.line, edge.raw_target, edge.target): None
+        for edge in edges
+        if edge.target is not None and edge.raw_target in left.get(edge.source, (edge.raw_target,))
+    }
     return tuple(found)

@@ -11,11 +11,11 @@ from typing import Annotated, Final
 from annotated_types import Ge, Len
 
 from reme.errors import Conflict, InvalidInput, NotFound
-from reme.markdown import Span, parse, splice
+from reme.markdown import Span, parse_head, splice
 from reme.paths import VaultPath, is_markdown
 from reme.revision import Revision
 from reme.tools.changes import DryRun, conflict_lines, read_expected, submit, written
-from reme.tools.texts import check_editable, check_frontmatter_kept, line_ending
+from reme.tools.texts import check_frontmatter_kept, line_ending
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, File, Put
 
@@ -74,7 +74,6 @@ def edit(
     def gather() -> list[Edit]:
         nonlocal lines
         file = read_expected(workspace, target, expected_revision)
-        check_editable(file)
         spans = _chosen(file, _places(file.data, find), find, every=all, occurrence=occurrence)
         lines = _lines(file.data, spans)
         data = splice(file.data, [(span, _in_style(file.data, span, replace)) for span in spans])
@@ -152,7 +151,7 @@ def _in_style(data: bytes, span: Span, replacement: str) -> bytes:
 
 
 def _covers_frontmatter(file: File, spans: Sequence[Span]) -> bool:
-    if not is_markdown(file.path) or (block := parse(file.data).frontmatter) is None:
+    if not is_markdown(file.path) or (block := parse_head(file.data).frontmatter) is None:
         return False
     end = block.span.start + len(file.data[block.span.start : block.span.end].rstrip(b"\r\n"))
     return any(span.start <= block.span.start and end <= span.end for span in spans)

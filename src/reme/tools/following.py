@@ -10,13 +10,11 @@ from reme.markdown import parse, resolve, retarget
 from reme.paths import VaultPath, basename
 from reme.tools.changes import DryRun, submit
 from reme.tools.freshness import catch_up
-from reme.tools.retargeting import Relocation, done, respell_dangling
+from reme.tools.retargeting import UNWRITTEN, Relocation, done, respell_dangling
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Put
 
 __all__ = ["Followed", "LeftBehind", "follow_renames", "followed_text", "left_behind"]
-
-_UNWRITTEN = frozenset({"resource", "session"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def _dangling(workspace: Workspace, relocation: Relocation) -> list[Edge]:
 
 
 def _followed(workspace: Workspace, edge: Edge, relocation: Relocation) -> LeftBehind | None:
-    if workspace.vault.layer_of(edge.source) in _UNWRITTEN:
+    if workspace.vault.layer_of(edge.source) in UNWRITTEN:
         return None
     was = resolve(edge.raw_target, edge.source, relocation.before)
     now = relocation.moved.get(was) if was else None

@@ -30,7 +30,7 @@ def look(workspace: Workspace) -> str:
     """
     keeper = workspace.keeper()
     if keeper is None or keeper.silent > _STALLED_S:
-        pending = refresh(workspace.index, workspace.vault).pending
+        pending = refresh(workspace.index, workspace.vault, progress=workspace.progress).pending
     else:
         from reme.index import wait
 
@@ -60,7 +60,7 @@ def catch_up(workspace: Workspace) -> None:
     Raises:
         Unavailable: If another process keeps it from being brought up to date.
     """
-    pending = refresh(workspace.index, workspace.vault).pending
+    pending = refresh(workspace.index, workspace.vault, progress=workspace.progress).pending
     if pending:
         raise Unavailable(
             f"the index could not take in {counted(pending, 'changed file')}: another process is writing it, or the "

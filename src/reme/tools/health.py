@@ -11,7 +11,7 @@ from typing import Annotated, Final, NamedTuple
 from annotated_types import Ge, Le
 
 from reme import __version__
-from reme.errors import Unavailable
+from reme.errors import ReMeError, Unavailable
 from reme.index import UNSEARCHED, FileProblem, Index, Keeper, Status, behind, rebuild, refresh, take_texts
 from reme.index import wait as await_index
 from reme.paths import VaultPath
@@ -209,7 +209,7 @@ def wait(workspace: Workspace, timeout: Annotated[float, "Seconds to wait, at mo
 
     def refreshed() -> None:
         if workspace.keeper() is None:
-            refresh(index, vault)
+            refresh(index, vault, progress=workspace.progress)
             take_texts(index, vault, most=_AT_ONCE)
 
     if left := sorted(await_index(vault, index, timeout, meanwhile=refreshed)):
@@ -226,7 +226,7 @@ def reindex(workspace: Workspace) -> Reindexed:
     Raises:
         Unavailable: If files could not be taken in.
     """
-    done = rebuild(workspace.index, workspace.vault)
+    done = rebuild(workspace.index, workspace.vault, progress=workspace.progress)
     if done.pending:
         raise Unavailable(
             f"the index could not take in {counted(done.pending, 'file')}: {done.held_up}",
@@ -314,7 +314,17 @@ def _embedding(workspace: Workspace, state: Status, keeper: Keeper | None) -> Em
     pending = state.unembedded if wanted != "none" or state.model else 0
     said = keeper.status if keeper else None
     problem = next((what for what in said.trouble if what.startswith(_BACKGROUND)), "") if said else ""
-    return Embedding(wanted, state.model, state.embedded, pending, problem.removeprefix(_BACKGROUND))
+    done, problem = state.embedded, problem.removeprefix(_BACKGROUND)
+    if keeper is None and state.model:  # who keeps an index throws vectors of other models away
+        try:
+            embedder = workspace.embedder()
+        except ReMeError as error:
+            problem = error.message
+        else:
+            if embedder is not None and embedder.name != state.model:
+                problem = f"the vectors are of {state.model}, to be made anew with {embedder.name}"
+                done, pending = 0, done + pending
+    return Embedding(wanted, state.model, done, pending, problem)
 
 
 def _reasoning(workspace: Workspace) -> Reasoning:

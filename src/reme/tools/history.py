@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from reme.paths import VaultPath, is_within, parse_path
 from reme.revision import Revision
 from reme.tools.changes import submit
-from reme.tools.daily import index_anew, is_generated_index
+from reme.tools.day_indexes import index_anew, indexes_concerned, is_generated_index
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Outcome, Record, Unchanged, diff, history, locked
 from reme.vault import undo as undo_run
@@ -134,7 +134,7 @@ def undo(
         if not isinstance(outcome, Committed):
             return Undone(run, "", (), outcome.revisions if isinstance(outcome, Unchanged) else {}, dry_run=dry_run)
         if dry_run:
-            anew = {path for path in touched if index_anew(vault, path)}
+            anew = {path for path in indexes_concerned(vault, touched) if index_anew(vault, path)}
             return Undone(run, "", tuple(sorted(anew | set(outcome.revisions))), {}, dry_run=True)
         anew = submit(workspace, lambda: _generated_anew(workspace, touched), reason=f"after the undo of {run}")
     revisions = outcome.revisions | anew.revisions
@@ -144,7 +144,7 @@ def undo(
 def _generated_anew(workspace: Workspace, touched: Sequence[VaultPath]) -> list[Edit]:
     """What brings the generated files that a run had touched up to what is left: they are never just restored."""
     vault, paths = workspace.vault, dict.fromkeys(touched)
-    indexes = [edit for path in paths for edit in index_anew(vault, path)]
+    indexes = [edit for path in indexes_concerned(vault, touched) for edit in index_anew(vault, path)]
     if not any(vault.layer_of(path) == "digest" for path in paths):
         return indexes
     return [*indexes, *(view for view in workspace.views() if view.path in paths and vault.exists(view.path))]

@@ -5,7 +5,7 @@ Owns the answer to "what is there". Reads the index, after bringing it up to dat
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -19,7 +19,7 @@ from reme.search import filter_of
 from reme.tools.conditions import parse_where
 from reme.tools.freshness import look
 from reme.tools.workspace import Workspace
-from reme.vault import Content, Layer
+from reme.vault import SIDECAR_SUFFIX, Content, Layer
 from reme.wording import counted
 
 __all__ = [
@@ -169,6 +169,7 @@ def list_files(
     if state is not None:
         chosen = _in_state(workspace, state)
         notes = [note for note in notes if note.path in chosen]
+    notes = _without_sidecars(workspace, notes, wanted.paths[:1])
     notes.sort(key=_ORDERS[sort], reverse=descending)
     page = tuple(_listed(workspace, note) for note in notes[offset : offset + limit])
     return Listing(page, len(notes), offset, offset + len(page) < len(notes))
@@ -265,6 +266,17 @@ def stat_text(result: FileFacts) -> str:
 def tags_text(result: TagCounts) -> str:
     """One tag a line with its count."""
     return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags) or "no tags"
+
+
+def _without_sidecars(workspace: Workspace, notes: list[IndexedNote], asked: Sequence[str]) -> list[IndexedNote]:
+    """The files without what only tells of a resource that is there; such a file is listed where it is asked for."""
+    told = {
+        note.path: VaultPath(note.path.removesuffix(SIDECAR_SUFFIX))
+        for note in notes
+        if note.layer == "resource" and note.path.endswith(SIDECAR_SUFFIX) and note.path not in asked
+    }
+    there = workspace.index.rows_of(list(told.values())) if told else {}
+    return [note for note in notes if told.get(note.path) not in there] if there else notes
 
 
 def _lacks(note: IndexedNote, key: str) -> bool:

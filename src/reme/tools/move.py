@@ -5,26 +5,25 @@ Owns what a move comes to. Which links must be respelled is worked out in ``reta
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Annotated
 
-from reme.errors import InvalidInput, NotFound
+from reme.errors import InvalidInput, NotFound, Unavailable
 from reme.index import Stamp
 from reme.markdown import Note, parse, retarget
 from reme.paths import VaultPath, basename, is_markdown, portable_name, unlinkable
-from reme.revision import Revision, revision_of
+from reme.revision import Revision
 from reme.tools.changes import conflict_lines, content_expected, submit
+from reme.tools.day_indexes import with_day_indexes
 from reme.tools.freshness import catch_up
 from reme.tools.mentions import mentioned_names, mentions, mentions_files
 from reme.tools.places import Place, check_new, file_target, find_place, folder_target, promotion
-from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling
+from reme.tools.retargeting import Respelling, done, planned, respell, respell_dangling, why_left
+from reme.tools.texts import parsed_part
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, File, Layer, Move, Put, revision_of_content
+from reme.vault import Committed, Edit, File, Move, Put, revision_of_content
 from reme.wording import counted
 
 __all__ = ["LinkLeft", "Moved", "MovedFile", "Retargeted", "move", "move_text"]
-
-_UNWRITTEN: Final[frozenset[Layer]] = frozenset({"resource", "session"})
-"""The layers in which links are only reported: their content stays as it was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +129,9 @@ def move(
         plan.stamps = stamps
         folder = {place.path: _shown_target(place, moved)} if place.folder else {}
         plan.links_left += _mentions(workspace, plan, going | folder)
+        plan.edits = with_day_indexes(workspace, plan.edits)
+        respelled = {edit.path for edit in plan.edits if isinstance(edit, Put) and edit.retarget} | set(going.values())
+        plan.retargeted = [entry for entry in plan.retargeted if entry.path in respelled]
         return plan.edits
 
     reason = f"move {place.path} to {_shown_target(place, moved)}"
@@ -188,8 +190,14 @@ def _mentions(workspace: Workspace, plan: _Plan, moved: Mapping[VaultPath, Vault
     """What names the old paths in files that are no notes."""
     names = mentioned_names(moved)
     for path in sorted(filter(mentions_files, plan.stamps)):
-        for line, name in mentions(workspace.vault.bytes_of(path) or b"", names):
-            yield LinkLeft(plan.moved.get(path, path), line, name, "only links of notes are respelled")
+        here = plan.moved.get(path, path)
+        try:
+            file = parsed_part(workspace.vault, path)
+        except Unavailable as error:
+            yield LinkLeft(here, 1, basename(path), f"whether it names what moved is not known: {error.message}")
+            continue
+        for line, name in mentions(file.data, names) if file else ():
+            yield LinkLeft(here, line, name, "only links of notes are respelled")
 
 
 def _plan(
@@ -208,7 +216,7 @@ def _plan(
         for source in moved
     }
     for path in _concerned(workspace, moved):
-        if (file := _file(workspace, path)) is None:
+        if (file := parsed_part(workspace.vault, path)) is None:
             continue
         note = parse(file.data)
         plan.seen[moved.get(path, path)] = file.revision
@@ -231,7 +239,7 @@ def _followed(
     if not found:
         return None
     path = plan.moved.get(file.path, file.path)
-    if reason := _why_left(workspace, file.path, path, note, follow=follow):
+    if reason := why_left(workspace.vault, file.path, path, note) if follow else "retarget is off":
         plan.links_left += [LinkLeft(path, r.link.line, r.link.target, reason) for r in found]
         return None
     targets = {respelling.link: respelling.target for respelling in found}
@@ -254,16 +262,6 @@ def _unspellable(path: VaultPath, found: list[Respelling], error: InvalidInput) 
         hint=f"Choose another name, such as {better}, or move with `retarget=false`.",
         details={"path": path, "line": line, "target": target, "suggestion": better},
     )
-
-
-def _why_left(workspace: Workspace, path: VaultPath, new_path: VaultPath, note: Note, *, follow: bool) -> str:
-    """Why a note's links are not respelled; empty where they are."""
-    if not follow:
-        return "retarget is off"
-    layers = {workspace.vault.layer_of(path), workspace.vault.layer_of(new_path)}
-    if kept := layers & _UNWRITTEN:
-        return f"the content of the {min(kept)} layer stays as it is"
-    return "" if note.encoding == "utf-8" else f"the file is in {note.encoding}, not UTF-8"
 
 
 def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> list[VaultPath]:
@@ -293,7 +291,7 @@ def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, 
         for path in _naming(workspace, plan.moved):
             if (row := index.note(path)) is None or known.get(path) == row.revision:
                 continue
-            if (file := _file(workspace, path)) is None:
+            if (file := parsed_part(workspace.vault, path)) is None:
                 continue
             note = parse(file.data)
             found = respell_dangling(note, path, relocation)
@@ -317,12 +315,6 @@ def _others_wrote(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPat
         if revisions.get(file.path) != workspace.vault.revision_at(file.path):
             return True
     return False
-
-
-def _file(workspace: Workspace, path: VaultPath) -> File | None:
-    """A file as it is now, or None if the index knows one that is gone."""
-    data = workspace.vault.bytes_of(path)
-    return None if data is None else File(path, data, revision_of(data))
 
 
 def _naming(workspace: Workspace, paths: Iterable[VaultPath]) -> list[VaultPath]:

@@ -14,7 +14,7 @@ from reme.markdown import Note, delete_property, parse, set_property
 from reme.paths import VaultPath, is_markdown
 from reme.revision import Revision
 from reme.tools.changes import DryRun, Written, read_expected, submit, written
-from reme.tools.texts import check_editable
+from reme.tools.texts import parsed_part
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, Put
 
@@ -58,7 +58,9 @@ def frontmatter_read(
         InvalidInput: If the file is no Markdown note.
     """
     found = _note_path(workspace, path)
-    file = workspace.vault.read(found)
+    file = parsed_part(workspace.vault, found)
+    if file is None:
+        raise NotFound(f"there is no file {found}", details={"path": found})
     note = parse(file.data)
     problems = tuple(f"line {p.line}: {p.message}" for p in note.problems if p.rule.startswith("frontmatter"))
     properties = dict(note.properties)
@@ -155,7 +157,6 @@ def _change(
 
     def gather() -> list[Edit]:
         file = read_expected(workspace, target, expected)
-        check_editable(file)
         return [Put(target, rewrite(target, parse(file.data)), file.revision)]
 
     outcome = submit(workspace, gather, reason=f"{what} in {target}", dry_run=dry_run)

@@ -14,15 +14,13 @@ from reme.errors import Conflict, InvalidInput, NotFound
 from reme.markdown import Heading, Note, parse
 from reme.paths import VaultPath, fold, is_markdown
 from reme.revision import Revision, digest
+from reme.tools.texts import is_parsed_whole
 from reme.tools.workspace import Workspace
 
 __all__ = ["Text", "read", "read_text"]
 
 _LIMIT: Final = 1_000_000
 """Bytes that one read returns at most."""
-
-_LARGEST_PARSED: Final = 32_000_000
-"""Bytes of a file whose headings are looked for at all; lines are found in any."""
 
 _PIECE: Final = 1 << 16
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
@@ -79,8 +77,7 @@ def read(
     if heading is not None:
         if start_line is not None or end_line is not None or start_byte is not None:
             raise InvalidInput("a heading and lines are both given", hint="Give one of them.")
-        facts = vault.stat(found)
-        if facts is not None and facts.size > _LARGEST_PARSED:
+        if not is_parsed_whole(vault, found):
             raise InvalidInput(f"{found} is too large to be read by heading", hint="Read it by lines.")
         note = parse(vault.read(found).data)
         start_line, end_line = _section(found, note, heading)

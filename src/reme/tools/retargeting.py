@@ -6,13 +6,29 @@ room's.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Final
 
 from reme.markdown import Link, Names, Note, is_wikilink, resolve, spellings
-from reme.paths import VaultPath, basename, fold, stem
+from reme.paths import VaultPath, basename, fold, parent, stem
+from reme.tools.texts import LARGEST_PARSED, is_parsed_whole
+from reme.vault import Layer, Vault
 
-__all__ = ["Relocation", "Respelling", "done", "planned", "respell", "respell_dangling"]
+__all__ = [
+    "UNWRITTEN",
+    "Relocation",
+    "Respelling",
+    "done",
+    "planned",
+    "respell",
+    "respell_dangling",
+    "taken",
+    "why_left",
+]
+
+UNWRITTEN: Final[frozenset[Layer]] = frozenset({"resource", "session"})
+"""The layers in which links are only reported: their content stays as it was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +40,16 @@ class Relocation:
         before: The names as they are before.
         after: The names as they are after.
         touched: The last components, folded, of the targets that may name something else afterwards.
+        known: What links of the same spelling, in notes of the same folder, come to: found out once.
     """
 
     moved: Mapping[VaultPath, VaultPath]
     before: Names
     after: Names
     touched: frozenset[str]
+    known: "dict[tuple[str, ...], tuple[str, VaultPath] | None]" = field(
+        default_factory=dict[tuple[str, ...], tuple[str, VaultPath] | None], compare=False, repr=False
+    )
 
 
 def planned(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
@@ -55,6 +75,28 @@ def done(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
     return Relocation(moved, _Remembered(_Relocated(known, back)), known, _touched(moved))
 
 
+def taken(names: Names, made: Sequence[VaultPath]) -> Relocation:
+    """Nothing moves, but there will be new files, whose names links may have.
+
+    Args:
+        names: The names as they are.
+        made: The paths of the new files.
+    """
+    known = _Remembered(names)
+    after = _Remembered(_Relocated(known, (), made))
+    return Relocation({}, known, after, _touched({path: path for path in made}))
+
+
+def why_left(vault: Vault, path: VaultPath, new_path: VaultPath, note: Note) -> str:
+    """Why links are not respelled in a note, by its path before and after; empty where they are."""
+    layers = {vault.layer_of(path), vault.layer_of(new_path)}
+    if kept := layers & UNWRITTEN:
+        return f"the content of the {min(kept)} layer stays as it is"
+    if not is_parsed_whole(vault, path):
+        return f"a file of more than {LARGEST_PARSED:,} bytes is not edited in place"
+    return "" if note.encoding == "utf-8" else f"the file is in {note.encoding}, not UTF-8"
+
+
 def _touched(moved: Mapping[VaultPath, VaultPath]) -> frozenset[str]:
     paths = [path for pair in moved.items() for path in pair]
     return frozenset(fold(name) for path in paths for name in (basename(path), stem(path)))
@@ -70,18 +112,20 @@ class _Remembered:
 
 
 class _Relocated:
-    """The names of a vault as they are with some files at other paths."""
+    """The names of a vault as they are with some files at other paths, and new ones."""
 
-    def __init__(self, names: Names, moved: Iterable[tuple[VaultPath, VaultPath]]) -> None:
+    def __init__(
+        self, names: Names, moved: Iterable[tuple[VaultPath, VaultPath]], made: Iterable[VaultPath] = ()
+    ) -> None:
         moved = list(moved)
         self._names = names
         self._moved = dict(moved)
         self._paths: dict[str, list[VaultPath]] = defaultdict(list)
         self._basenames: dict[str, list[VaultPath]] = defaultdict(list)
-        for source, target in moved:
-            if source in names.exact(fold(source)):
-                self._paths[fold(target)].append(target)
-                self._basenames[fold(basename(target))].append(target)
+        there = [target for source, target in moved if source in names.exact(fold(source))]
+        for path in (*there, *made):
+            self._paths[fold(path)].append(path)
+            self._basenames[fold(basename(path))].append(path)
 
     def exact(self, folded_path: str) -> Sequence[VaultPath]:
         return self._without_moved(self._names.exact(folded_path)) + self._paths.get(folded_path, [])
@@ -127,25 +171,37 @@ def respell(note: Note, source: VaultPath, relocation: Relocation) -> list[Respe
         source: Its path before; it may move itself.
         relocation: What moves.
     """
-    before, after, moved = relocation.before, relocation.after, relocation.moved
-    destination = moved.get(source, source)
+    destination = relocation.moved.get(source, source)
+    folders = parent(source), parent(destination)
     found: list[Respelling] = []
     for link in note.links:
         if not link.target or (source == destination and _last(link) not in relocation.touched):
             continue
-        if (path := resolve(link.target, source, before)) is None:
-            continue
-        wanted = moved.get(path, path)
-        by_path = resolve(link.target, source, _PathsOnly(before)) == path
-        names = _PathsOnly(after) if by_path else after
-        relative = not is_wikilink(note, link) and resolve(f"./{link.target}", source, before) == path
-        stays = f"./{link.target}" if relative else link.target
-        if resolve(stays, destination, names) == wanted and _spelled_as_well(link.target, path, wanted):
-            continue
-        target = _spelling(link, path, wanted, source, destination, names)
-        if target != link.target:
-            found.append(Respelling(link, target, wanted))
+        wikilink = is_wikilink(note, link)
+        alike = (link.target, link.kind, "wikilink" if wikilink else "", *folders)
+        if alike not in relocation.known:
+            relocation.known[alike] = _followed(link, source, destination, relocation, wikilink=wikilink)
+        if followed := relocation.known[alike]:
+            found.append(Respelling(link, *followed))
     return found
+
+
+def _followed(
+    link: Link, source: VaultPath, destination: VaultPath, relocation: Relocation, *, wikilink: bool
+) -> tuple[str, VaultPath] | None:
+    """The target that a link must get and the file that it then leads to; None where it stays as it is."""
+    before, after = relocation.before, relocation.after
+    if (path := resolve(link.target, source, before)) is None:
+        return None
+    wanted = relocation.moved.get(path, path)
+    by_path = resolve(link.target, source, _PathsOnly(before)) == path
+    names = _PathsOnly(after) if by_path else after
+    relative = not wikilink and resolve(f"./{link.target}", source, before) == path
+    stays = f"./{link.target}" if relative else link.target
+    if resolve(stays, destination, names) == wanted and _spelled_as_well(link.target, path, wanted):
+        return None
+    target = _spelling(link, path, wanted, source, destination, names)
+    return None if target == link.target else (target, wanted)
 
 
 def respell_dangling(note: Note, source: VaultPath, relocation: Relocation) -> list[Respelling]:

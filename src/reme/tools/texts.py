@@ -1,29 +1,86 @@
-"""What the tools that edit text in place have in common: which bytes they may touch and how lines end there.
+"""What the tools that read and edit text have in common: which bytes they may touch, how much of a file they hold, and
+how lines end.
 
-Pure but for its errors.
+Writes nothing.
 """
 
+import codecs
+from typing import Final
+
 from reme.errors import Refused
-from reme.markdown import parse
-from reme.paths import is_markdown
-from reme.vault import File
+from reme.markdown import parse_head
+from reme.paths import VaultPath, is_markdown
+from reme.vault import Content, File, Vault, pieces_of, revision_of_content
 
-__all__ = ["check_editable", "check_frontmatter_kept", "line_ending"]
+__all__ = [
+    "LARGEST_PARSED",
+    "check_editable",
+    "check_frontmatter_kept",
+    "check_size",
+    "is_parsed_whole",
+    "line_ending",
+    "parsed_part",
+]
+
+LARGEST_PARSED: Final = 20_000_000
+"""Bytes: of a larger file no more than the beginning is parsed, and it is not edited in place but for appending."""
+
+_FIRST_PART: Final = 4_000_000
 
 
-def check_editable(file: File) -> None:
-    """Make sure that a file is text in UTF-8: others are never edited in place.
+def is_parsed_whole(vault: Vault, path: VaultPath) -> bool:
+    """Whether a file is small enough to be held and parsed; so is one that is gone."""
+    facts = vault.stat(path)
+    return facts is None or facts.size <= LARGEST_PARSED
+
+
+def parsed_part(vault: Vault, path: VaultPath) -> File | None:
+    """A file to be parsed: all of it, or of a larger one its first lines, with the revision of the whole.
+
+    Returns:
+        None if there is no such file.
+    """
+    if is_parsed_whole(vault, path):
+        return None if (data := vault.bytes_of(path)) is None else File(path, data, revision_of_content(data))
+    with vault.open(path) as stream:
+        first = stream.read(_FIRST_PART)
+    return File(path, first[: first.rfind(b"\n") + 1] or first, vault.revision_at(path))
+
+
+def check_size(vault: Vault, path: VaultPath) -> None:
+    """Make sure that a file that is there is small enough to be edited in place.
 
     Raises:
         Refused: If it is not.
     """
-    try:
-        file.data.decode("utf-8")
-    except UnicodeDecodeError as error:
+    facts = vault.stat(path)
+    if facts is not None and facts.size > LARGEST_PARSED:
         raise Refused(
-            f"{file.path} is not in UTF-8 (byte {error.start}), so it is not edited in place",
+            f"{path} has {facts.size:,} bytes, and a file of more than {LARGEST_PARSED:,} is not edited in place",
+            hint="Add to it with append, or write another in its place; both take files of any size.",
+            details={"path": path, "rule": "size", "size": facts.size, "limit": LARGEST_PARSED},
+        )
+
+
+def check_editable(path: VaultPath, content: Content) -> None:
+    """Make sure that what a file holds is text in UTF-8: others are never edited in place.
+
+    Raises:
+        Refused: If it is not.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    read = 0
+    try:
+        for piece in pieces_of(content):
+            decoder.decode(piece)
+            read += len(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        where = f" (byte {read + error.start})" if isinstance(content, bytes) else ""
+        raise Refused(
+            f"{path} is not in UTF-8{where}, so it is not edited in place",
             hint="Convert it to UTF-8 with a program that knows its encoding; what reading shows of it is a guess.",
-            details={"path": file.path, "rule": "encoding"},
+            details={"path": path, "rule": "encoding"},
         ) from error
 
 
@@ -48,7 +105,7 @@ def check_frontmatter_kept(before: File, after: bytes, whole_block_replaced: boo
     """
     if not is_markdown(before.path):
         return
-    old, new = parse(before.data).frontmatter, parse(after).frontmatter
+    old, new = parse_head(before.data).frontmatter, parse_head(after).frontmatter
     if old is not None and not old.valid:
         return
     broken = new is not None and not new.valid

@@ -20,6 +20,7 @@ from reme.revision import ABSENT, Revision, digest, revision_of
 from reme.search import Origin, lowest
 from reme.tools.changes import DryRun, conflict_lines, submit
 from reme.tools.freshness import look
+from reme.tools.kept_links import with_links_kept
 from reme.tools.local import LocalFile
 from reme.tools.places import check_new
 from reme.tools.sidecars import SIDECAR_SUFFIX, Sighting, sidecar_of, sighting_entry
@@ -129,7 +130,7 @@ def upload(
         if known:
             return [record]
         check_new(workspace, filed)
-        return [Put(filed, content, ABSENT), record]
+        return with_links_kept(workspace, [Put(filed, content, ABSENT), record])
 
     outcome = submit(workspace, gather, reason=f"upload {filed}", dry_run=dry_run)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()

@@ -11,6 +11,7 @@ from reme.clock import Clock
 from reme.index import Index, Keeper
 from reme.models import Embedder
 from reme.paths import VaultPath
+from reme.progress import Progress, unseen
 from reme.search import AccessLog, Anchors, SearchSettings, Signals
 from reme.state import State
 from reme.tools.schema import SchemaSettings
@@ -60,6 +61,7 @@ class Workspace:
         anchors: What tells the intent of a query, kept for as long as the vault is open.
         keeper: Tells which process keeps the index in step with the files; None where none does, and each question
             brings it up to date itself.
+        progress: Is told how far long work has come.
         views: Tells what would bring the views of the digest that are generated up to date.
     """
 
@@ -74,6 +76,7 @@ class Workspace:
     signals: Signals | None = None
     keeper: Callable[[], Keeper | None] = _nobody
     views: Callable[[], Sequence[Amend]] = _no_views
+    progress: Progress = unseen
     embedder_name: str = "none"
     reasoner_name: str = "offline"
     daily_tokens: int | None = None

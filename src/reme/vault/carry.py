@@ -6,7 +6,7 @@ been written by somebody else since and is reported, never touched.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,11 +15,14 @@ from typing import Literal
 from reme.paths import VaultPath, join, parent, portable_name, stem, suffix
 from reme.revision import revision_of_pieces
 from reme.vault.content import begins_with, content_at, pieces_at, pieces_of, revision_of_content
-from reme.vault.disk import for_each, place, replace_keeping, sync_file, sync_folder, write_new
+from reme.vault.disk import for_each, place, replace_keeping, second_name, sync_file, sync_folder, write_new
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Replaced, Step
 
 __all__ = ["Carried", "carry_out", "recover"]
+
+_Located = Callable[[VaultPath], Path]
+"""``Vault.locate``, looking for each path once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +76,17 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
     for staged, step in steps if not back else reversed(steps):
         if not fresh:
             copies.update(_clear(vault, staged, step))
+            copies.update(_clear(vault, second_name(staged), step))
         where = "before" if fresh else _where(vault, step)
         if where == "otherwise":
             left += step.paths
         elif where == ("after" if back else "before"):
             todo.append((staged, _inverse(step) if back else step))
-    made = _make_folders(vault, (path for _, step in todo for path in _named(step)))
+    made = _make_folders(located, (path for _, step in todo for path in _named(step)))
     new = [(staged, step) for staged, step in todo if isinstance(step, Replaced) and step.post is not None]
-    for_each(lambda item: _stage(vault, *item), new)
+    for_each(lambda item: _stage(located, *item), new)
     for staged, step in todo:
-        _change(vault, staged, step, back=back)
+        _change(located, staged, step, back=back)
     folders = {new.parent for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
     for_each(sync_folder, sorted(folders))
     for staged, step in todo:
@@ -151,27 +155,30 @@ def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
             return "otherwise"
 
 
-def _make_folders(vault: Vault, paths: Iterable[VaultPath]) -> list[Path]:
+def _make_folders(located: _Located, paths: Iterable[VaultPath]) -> list[Path]:
     made: list[Path] = []
     for folder in sorted({parent(path) for path in paths}):
-        place = vault.locate(folder)
-        missing = [p for p in (place, *place.parents) if p.is_relative_to(vault.root) and not p.exists()]
-        for step in reversed(missing):
-            step.mkdir(exist_ok=True)
-            made.append(step)
+        missing: list[Path] = []
+        above = folder
+        while above and not (place := located(above)).exists():
+            missing.append(place)
+            above = parent(above)
+        for place in reversed(missing):
+            place.mkdir(exist_ok=True)
+            made.append(place)
     return made
 
 
-def _stage(vault: Vault, staged: Path, step: Replaced) -> None:
+def _stage(located: _Located, staged: Path, step: Replaced) -> None:
     assert step.post is not None
-    like = vault.locate(step.path).stat() if step.pre is not None else None
+    like = located(step.path).stat() if step.pre is not None else None
     write_new(staged, pieces_of(step.post), like)
 
 
-def _change(vault: Vault, staged: Path, step: Step, *, back: bool) -> None:
+def _change(located: _Located, staged: Path, step: Step, *, back: bool) -> None:
     match step:
         case Replaced(path, pre, post):
-            target = vault.locate(path)
+            target = located(path)
             if post is None:
                 if target.exists():
                     target.rename(staged)
@@ -183,12 +190,12 @@ def _change(vault: Vault, staged: Path, step: Step, *, back: bool) -> None:
             else:
                 replace_keeping(staged, target)
         case Moved(source, target, _):
-            place(vault.locate(source), vault.locate(target))
+            place(located(source), located(target))
         case Added(path, offset, data):
             if back:
-                os.truncate(vault.locate(path), offset)
+                os.truncate(located(path), offset)
             else:
-                _append(vault.locate(path), offset, data)
+                _append(located(path), offset, data)
 
 
 def _append(target: Path, offset: int, data: bytes) -> None:
@@ -205,19 +212,18 @@ def _append(target: Path, offset: int, data: bytes) -> None:
         os.close(descriptor)
 
 
-def _clear(vault: Vault, staged: Path, step: Step) -> Iterator[tuple[VaultPath, VaultPath]]:
-    """Look at what stands under a step's hidden names: our own bytes go, bytes that nobody expected stay in sight."""
+def _clear(vault: Vault, hidden: Path, step: Step) -> dict[VaultPath, VaultPath]:
+    """Look at what stands under a step's hidden name: our own bytes go, bytes that nobody expected stay in sight."""
     if not isinstance(step, Replaced):
-        return
-    for hidden in (staged, staged.with_name(staged.name + "k")):
-        try:
-            found = content_at(hidden)
-        except FileNotFoundError:
-            continue
-        if found == step.pre or begins_with(step.post or b"", found):
-            hidden.unlink()
-        else:
-            yield step.path, _conflict_copy(vault, hidden, step.path)
+        return {}
+    try:
+        found = content_at(hidden)
+    except FileNotFoundError:
+        return {}
+    if found == step.pre or begins_with(step.post or b"", found):
+        hidden.unlink()
+        return {}
+    return {step.path: _conflict_copy(vault, hidden, step.path)}
 
 
 def _conflict_copy(vault: Vault, hidden: Path, path: VaultPath) -> VaultPath:

@@ -123,7 +123,7 @@ def _checked(vault: Vault, change_set: ChangeSet) -> _Plan | Conflicted | Unchan
     created = frozenset(step.path for step in plan.steps if isinstance(step, Replaced) and step.pre is None)
     if change_set.undoes is None:
         _check_names(vault, change_set, created)
-    check_policy(change_set, vault.layout, created)
+    check_policy(change_set, vault.layout, created, agents_write_notes=vault.agents_write_notes)
     _check_laws(vault, change_set, plan)
     return plan
 
@@ -153,8 +153,7 @@ def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
                 _plan_content(path, pre, function(None if pre is None else whole(pre)), None, plan)
             case Remove(path, expects):
                 _plan_content(path, vault.content_of(path), None, expects, plan)
-    for path in {parent(path): path for path in plan.revisions}.values():
-        _check_parents(vault, path)
+    _check_folders(vault, plan.revisions)
     return plan
 
 
@@ -202,19 +201,22 @@ def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
         plan.steps.extend((Replaced(move.target, None, move.data), Replaced(move.source, file, None)))
 
 
-def _check_parents(vault: Vault, path: VaultPath) -> None:
-    folder = parent(path)
-    while folder:
-        place = vault.locate(folder)
-        if place.is_file():
-            raise InvalidInput(f"{folder} is a file, so there can be no {path}", details={"path": path})
-        if (place / STATE_FOLDER).is_dir():
-            raise Refused(
-                f"{path} belongs to another vault, {folder}",
-                hint=f"Work on it as on a vault of its own: --vault {folder}",
-                details={"rule": "nested vaults", "path": path},
-            )
-        folder = parent(folder)
+def _check_folders(vault: Vault, paths: Iterable[VaultPath]) -> None:
+    seen = {VaultPath("")}
+    for path in paths:
+        folder = parent(path)
+        while folder not in seen:
+            seen.add(folder)
+            place = vault.locate(folder)
+            if place.is_file():
+                raise InvalidInput(f"{folder} is a file, so there can be no {path}", details={"path": path})
+            if (place / STATE_FOLDER).is_dir():
+                raise Refused(
+                    f"{path} belongs to another vault, {folder}",
+                    hint=f"Work on it as on a vault of its own: --vault {folder}",
+                    details={"rule": "nested vaults", "path": path},
+                )
+            folder = parent(folder)
 
 
 def _check_names(vault: Vault, change_set: ChangeSet, created: frozenset[VaultPath]) -> None:
@@ -259,8 +261,9 @@ def _entry(vault: Vault, change_set: ChangeSet, steps: tuple[Step, ...]) -> Entr
         change_set.reason,
         change_set.undoes,
         paths,
+        _missing_folders(vault, paths),
     )
-    return Entry(record, steps, _missing_folders(vault, paths))
+    return Entry(record, steps)
 
 
 def _write(vault: Vault, entry: Entry) -> Carried:
@@ -288,7 +291,7 @@ def _take_back(vault: Vault, entry: Entry, error: OSError) -> None:
             f"{error.strerror}, then {second.strerror}",
             hint="It will be finished when the vault is next written; run: reme status",
         ) from error
-    vault.drop_empty(entry.folders)
+    vault.drop_empty(entry.record.folders)
 
 
 def _rejoin(vault: Vault, change_set: ChangeSet, plan: _Plan, carried: Carried) -> dict[VaultPath, Revision]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from reme.errors import Conflict
+from reme.errors import Conflict, InvalidInput
 from reme.revision import Revision, digest, revision_of, revision_of_pieces
 
 __all__ = [
@@ -84,9 +84,21 @@ def content_at(place: Path, name: str = "") -> Content:
     Args:
         place: Where it is; it is read again whenever a large content is.
         name: How messages call it; its file name by default.
+
+    Raises:
+        InvalidInput: If it is large and no file, such as a pipe, which gives its bytes only once.
     """
     facts = place.stat()
-    if stat.S_ISREG(facts.st_mode) and facts.st_size <= LARGEST_HELD:
+    if not stat.S_ISREG(facts.st_mode):
+        with place.open("rb") as stream:
+            held = stream.read(LARGEST_HELD + 1)
+        if len(held) <= LARGEST_HELD:
+            return held
+        raise InvalidInput(
+            f"{name or place.name} is no file but a stream, and has more than {LARGEST_HELD:,} bytes",
+            hint="Save it to a file first, or give it as standard input.",
+        )
+    if facts.st_size <= LARGEST_HELD:
         return place.read_bytes()
     return content_in(lambda: pieces_at(place), name or place.name)
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["for_each", "place", "replace_keeping", "sync_file", "sync_folder", "write_new"]
+__all__ = ["for_each", "place", "replace_keeping", "second_name", "sync_file", "sync_folder", "write_new"]
 
 _T = TypeVar("_T")
 
@@ -129,7 +129,7 @@ def replace_keeping(staged: Path, target: Path) -> None:
     """
     if _rename_flagged(staged, target, _EXCHANGE, _MAC_SWAP):
         return
-    kept = staged.with_name(staged.name + "k")
+    kept = second_name(staged)
     kept.unlink(missing_ok=True)
     try:
         os.link(target, kept)
@@ -139,6 +139,11 @@ def replace_keeping(staged: Path, target: Path) -> None:
         kept.write_bytes(target.read_bytes())
     _while_held(lambda: staged.replace(target))
     kept.replace(staged)
+
+
+def second_name(staged: Path) -> Path:
+    """Where ``replace_keeping`` keeps the old file meanwhile, on a system that cannot exchange names."""
+    return staged.with_name(f"{staged.name}k")
 
 
 def _same_file(source: Path, target: Path) -> bool:

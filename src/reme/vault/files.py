@@ -10,12 +10,12 @@ import re
 import stat as modes
 import sys
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
@@ -35,10 +35,11 @@ TEXT_SUFFIXES: Final = frozenset(
 )
 _TRANSIENT = re.compile(r"^(~\$|#.*#$)|(~|\.tmp|\.temp|\.swp|\.swx|\.part|\.crdownload|\.bak)$", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[\w \-.,()+&=@!']+")
-_USUAL_NAME = re.compile(r"\w[\w \-,()+&=@!']*\.(?:md|jsonl|txt)", re.ASCII)
+_is_usual = re.compile(r"\w[\w \-,()+&=@!']*\.(?:md|jsonl|txt)", re.ASCII).fullmatch
 """Names that no rule leaves out and no form of Unicode changes, known by one look."""
 _DEFAULT_LOCK_TIMEOUT_S = 10.0
 _PIECE = 1 << 20
+_TELLS_INODES: Final = sys.platform != "win32"
 _WITHOUT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)
 
 _Ignores = Callable[[VaultPath, bool], bool]
@@ -69,18 +70,27 @@ class Stat(NamedTuple):
     ctime_ns: int
 
 
+_new: Final[Callable[[type[Stat], tuple[object, ...]], Stat]] = cast("Any", tuple).__new__
+"""Makes one in the quickest way, since a walk makes one for each file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """One walk over the vault.
 
     Attributes:
-        files: Everything that belongs to the vault, sorted by path.
+        found: Everything that belongs to the vault, in no order.
         skipped: What a person might look for here in vain, with the reason (symlinks, nested vaults, names that
             differ only in Unicode form).
     """
 
-    files: tuple[Stat, ...]
+    found: Mapping[VaultPath, Stat]
     skipped: tuple[tuple[str, str], ...]
+
+    @property
+    def files(self) -> tuple[Stat, ...]:
+        """Everything that belongs to the vault, sorted by path."""
+        return tuple(self.found[path] for path in sorted(self.found))
 
 
 class Vault:
@@ -94,6 +104,7 @@ class Vault:
         lock_timeout: Seconds to wait for another writer.
         retention: How long undo reaches back.
         git: Whether each change set is also committed to the git repository that the vault is in.
+        agents_write_notes: Whether agents may change what is in none of ReMe's own folders.
 
     Attributes:
         notices: What a person should know of what went on beside a commit that succeeded.
@@ -113,6 +124,7 @@ class Vault:
         lock_timeout: float = _DEFAULT_LOCK_TIMEOUT_S,
         retention: Retention = Retention(),  # noqa: B008
         git: bool = False,
+        agents_write_notes: bool = True,
         entropy: Callable[[int], bytes] = os.urandom,
     ) -> None:
         if not root.is_dir():
@@ -123,6 +135,7 @@ class Vault:
         self.state_dir = state_dir or self.root / STATE_FOLDER
         self.journal = Journal(self.state_dir / "journal", retention)
         self.git = git
+        self.agents_write_notes = agents_write_notes
         self.notices: list[str] = []
         self._entropy = entropy
         self._latest: datetime | None = None
@@ -312,7 +325,7 @@ class Vault:
             for entry in entries:
                 name = entry.name
                 path = VaultPath(above + name)
-                if not _USUAL_NAME.fullmatch(name):
+                if not _is_usual(name):
                     if is_hidden(name) or _TRANSIENT.search(name) or path == SETTINGS_FILE:
                         continue
                     if not name.isascii():
@@ -329,17 +342,16 @@ class Vault:
                         if name != entry.name:
                             continue
                     try:
-                        found = entry.stat(follow_symlinks=False)
+                        files[path] = _stat(path, entry.stat(follow_symlinks=False))
                     except OSError:
                         continue  # gone since the folder was listed
-                    files[path] = _stat(path, found)
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, path))
                 elif entry.is_symlink():
                     skipped.append((path, "it is a symlink"))
                 else:
                     skipped.append((path, "it is neither a file nor a folder"))
-        return Scan(tuple(files[path] for path in sorted(files)), tuple(sorted(skipped)))
+        return Scan(files, tuple(sorted(skipped)))
 
     def folders(self, folder: VaultPath) -> tuple[VaultPath, ...]:
         """The folders directly inside a folder, dot-folders left out, sorted."""
@@ -392,6 +404,14 @@ class Vault:
             return None, ()
         return self._ignoring[1:]
 
+    def is_empty(self, folder: VaultPath) -> bool:
+        """Whether there is a folder at the path, with nothing in it."""
+        try:
+            with os.scandir(self.locate(folder)) as entries:
+                return next(entries, None) is None
+        except OSError:
+            return False
+
     def drop_empty(self, folders: Iterable[VaultPath]) -> None:
         """Remove folders, which come deepest first, as far as they hold nothing."""
         for folder in folders:
@@ -421,8 +441,8 @@ def _open_at_once(name: str, flags: int) -> int:
 
 
 def _stat(path: VaultPath, found: os.stat_result) -> Stat:
-    inode = 0 if sys.platform == "win32" else found.st_ino
-    return Stat(path, found.st_size, found.st_mtime_ns, inode, found.st_ctime_ns)
+    inode = found.st_ino if _TELLS_INODES else 0
+    return _new(Stat, (path, found.st_size, found.st_mtime_ns, inode, found.st_ctime_ns))
 
 
 def unwritable(error: OSError, thing: str) -> Unavailable:

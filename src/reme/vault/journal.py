@@ -87,6 +87,7 @@ class Record:
         at: When, in the vault's timezone.
         run, role, actor, reason, undoes: As in the change set.
         paths: Every path that it touched, each once.
+        folders: The folders that were made for it, deepest first.
     """
 
     id: str
@@ -97,19 +98,15 @@ class Record:
     reason: str
     undoes: str | None
     paths: tuple[VaultPath, ...]
+    folders: tuple[VaultPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One change set as it was carried out: its record, and what was done, in order.
-
-    Attributes:
-        folders: The folders that were made for it, deepest first.
-    """
+    """One change set as it was carried out: its record, and what was done, in order."""
 
     record: Record
     steps: tuple[Step, ...]
-    folders: tuple[VaultPath, ...] = ()
 
     @property
     def id(self) -> str:
@@ -304,7 +301,7 @@ def _pack(entry: Entry) -> Iterator[bytes]:
         "reason": record.reason,
         "undoes": record.undoes,
         "paths": record.paths,
-        "folders": entry.folders,
+        "folders": record.folders,
         "steps": steps,
     }
     sink = _Sink()
@@ -347,7 +344,7 @@ def _unpack(file: Path) -> Entry:
         with zipfile.ZipFile(file) as archive:
             manifest = json.loads(archive.read("manifest.json"))
             steps = tuple(_step(number, step, archive, file) for number, step in enumerate(manifest["steps"]))
-        return Entry(_record(manifest), steps, tuple(VaultPath(folder) for folder in manifest.get("folders", ())))
+        return Entry(_record(manifest), steps)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise Unavailable(
             f"the journal entry {file.name} is damaged: {error}",
@@ -365,6 +362,7 @@ def _record(manifest: dict[str, Any]) -> Record:
         manifest["reason"],
         manifest["undoes"],
         tuple(VaultPath(path) for path in manifest["paths"]),
+        tuple(VaultPath(folder) for folder in manifest.get("folders", ())),
     )
 
 

@@ -3,6 +3,7 @@
 Owns the rights. Knows nothing of what a change says; it sees paths and kinds of edits.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from reme.errors import Refused
@@ -15,6 +16,8 @@ __all__ = ["check_policy"]
 
 Right = Literal["read", "add", "write"]
 """``add`` is creating files; ``write`` is everything, removal included."""
+
+_Table = Mapping[Role, Mapping[Layer, Right]]
 
 _RIGHTS: Final[dict[Role, dict[Layer, Right]]] = {
     "agent": {"resource": "add", "daily": "write", "other": "write"},
@@ -38,8 +41,12 @@ _RIGHTS: Final[dict[Role, dict[Layer, Right]]] = {
     },
 }
 
+_READING_NOTES: Final[_Table] = {**_RIGHTS, "agent": {**_RIGHTS["agent"], "other": "read"}}
 
-def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[VaultPath]) -> None:
+
+def check_policy(
+    change_set: ChangeSet, layout: Layout, created: frozenset[VaultPath], *, agents_write_notes: bool = True
+) -> None:
     """Refuse a change set that its role has no right to.
 
     An undo is exempt: whether it may be asked for is decided by whose run it undoes.
@@ -48,12 +55,14 @@ def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[Vault
         change_set: What is asked.
         layout: Which folder is which layer.
         created: The paths among the edits that have no file now.
+        agents_write_notes: Whether agents have the right to write the layer ``other``.
 
     Raises:
         Refused: Naming the rule, the path and what would be allowed.
     """
     if change_set.undoes is not None:
         return
+    table = _RIGHTS if agents_write_notes else _READING_NOTES
     for edit in change_set.edits:
         for path, adds in _touched(edit, created):
             layer = layout.layer_of(path)
@@ -65,24 +74,21 @@ def check_policy(change_set: ChangeSet, layout: Layout, created: frozenset[Vault
                 )
             if layer == "resource" and not adds:
                 _check_resource(path, edit)
-            elif (
-                layer == "resource"
-                and change_set.role == "agent"
-                and _is_sidecar(path)
-                and not isinstance(edit, Append)
-            ):
+            elif layer == "resource" and change_set.role == "agent" and not _is_recorded(path, change_set):
                 raise Refused(
-                    f"the role 'agent' may not create {path}, which tells where a resource is from",
-                    hint="Bring the resource in with upload, which records it.",
-                    details={"rule": "resources", "path": path, "role": change_set.role},
+                    f"the role 'agent' may not create {path}: what it adds to the resource layer comes by upload, "
+                    "which records where it is from",
+                    hint="Bring it in with upload, or write a note in another layer: "
+                    f"{_with(table['agent'], 'write')}.",
+                    details={"rule": "resources", "path": path, "role": change_set.role, "layer": layer},
                 )
             elif isinstance(edit, Put) and edit.retarget and layer != "session":
                 continue
-            elif (right := _RIGHTS[change_set.role].get(layer, "read")) != "write" and not (right == "add" and adds):
+            elif (right := table[change_set.role].get(layer, "read")) != "write" and not (right == "add" and adds):
                 raise Refused(
                     f"the role {change_set.role!r} may not {'create' if adds else 'change'} {path}: "
                     f"its right to the {layer} layer is to {right}",
-                    hint=_allowed(change_set.role, layer),
+                    hint=_allowed(table, change_set.role, layer),
                     details={"rule": "roles", "path": path, "role": change_set.role, "layer": layer},
                 )
 
@@ -111,12 +117,22 @@ def _check_resource(path: VaultPath, edit: Edit) -> None:
     )
 
 
+def _is_recorded(path: VaultPath, change_set: ChangeSet) -> bool:
+    """Whether the set that creates a resource also adds to its sidecar where it is from; or is that addition."""
+    record = path if _is_sidecar(path) else path + SIDECAR_SUFFIX
+    return any(isinstance(edit, Append) and edit.path == record for edit in change_set.edits)
+
+
 def _is_sidecar(path: VaultPath) -> bool:
     return path.endswith(SIDECAR_SUFFIX)
 
 
-def _allowed(role: Role, layer: Layer) -> str:
-    writable, addable = (", ".join(n for n, r in _RIGHTS[role].items() if r == right) for right in ("write", "add"))
-    able = [name for name, rights in _RIGHTS.items() if rights.get(layer) == "write"]
-    adding = f" and add to {addable}" if addable else ""
-    return f"{role} may write {writable}{adding}; {layer} may be written as {' or '.join(able) or 'nobody'}."
+def _allowed(table: _Table, role: Role, layer: Layer) -> str:
+    able = " or ".join(name for name, rights in table.items() if rights.get(layer) == "write")
+    adding = f" and add to {addable}" if (addable := _with(table[role], "add")) else ""
+    return f"{role} may write {_with(table[role], 'write')}{adding}; {layer} may be written as {able or 'nobody'}."
+
+
+def _with(rights: Mapping[Layer, Right], right: Right) -> str:
+    """The layers to which there is just this right."""
+    return ", ".join(layer for layer, granted in rights.items() if granted == right)

@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 
 from reme.errors import Conflict, NotFound, Refused
 from reme.markdown import with_regions_of, without_regions
-from reme.paths import VaultPath, is_within
+from reme.paths import VaultPath, is_within, parent
 from reme.revision import ABSENT
 from reme.vault.changeset import ChangeSet, Committed, Conflicted, Edit, Move, Outcome, Put, Remove, Unchanged
 from reme.vault.commit import check, commit, locked
@@ -87,11 +87,23 @@ def undo(
         outcome = commit(vault, change_set)
         match outcome:
             case Committed() | Unchanged():
-                for entry in entries:
-                    vault.drop_empty(entry.folders)
+                _drop_folders(vault, entries)
                 return outcome
             case Conflicted(actual):
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
+
+
+def _drop_folders(vault: Vault, entries: Sequence[Entry]) -> None:
+    """Remove the folders that the undone entries made, and those that runs undone before made and these still used."""
+    for entry in entries:
+        vault.drop_empty(entry.record.folders)
+    used = {parent(path) for entry in entries for path in entry.record.paths}
+    if any(vault.is_empty(folder) for folder in used):
+        records = list(vault.journal.records())
+        undone = {record.undoes for record in records}
+        for record in records:
+            if record.run in undone and any(folder in used for folder in record.folders):
+                vault.drop_empty(record.folders)
 
 
 def _plan_undo(
@@ -178,8 +190,8 @@ def _changed(entries: list[Entry]) -> set[VaultPath]:
             case Replaced(path, pre, post):
                 first.setdefault(path, revision_of_content(pre))
                 last[path] = revision_of_content(post)
-            case Added(path):
-                first.setdefault(path, ABSENT)
+            case Added(path, offset):
+                first.setdefault(path, ("a file of this size", offset))
                 last[path] = step
             case Moved(source, target, revision):
                 first.setdefault(source, revision)

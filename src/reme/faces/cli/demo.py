@@ -9,7 +9,6 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ import reme
 from reme.app import App, open_vault
 from reme.config import create_vault
 from reme.errors import Conflict, NotFound
+from reme.faces.cli.bar import Bar
 from reme.wording import counted
 
 __all__ = ["run"]
@@ -117,9 +117,9 @@ class _Tour:
             steps += [(path.stem, self._remembering(path)) for path in conversations if path.stem.startswith(day)]
             steps.append((f"dreaming of {day}", lambda day=day: self._call("auto_dream", date=day, scan_days=1)))
         _say(f"Remembering {len(conversations)} conversations in English and Chinese in {self._root}/ ...")
-        with _progress(len(steps)) as advance:
-            for name, step in steps:
-                advance(name)
+        with Bar(shown=sys.stderr.isatty()) as progress:
+            for number, (name, step) in enumerate(steps):
+                progress(name, number, len(steps))
                 step()
 
     def _remembering(self, path: Path) -> Callable[[], object]:
@@ -153,9 +153,9 @@ class _Tour:
     def ask(self) -> None:
         """Searches with their evidence, then what is connected to a node."""
         for title, query, limit, layers in _SEARCHES:
-            command = f'reme search "{query}" --limit {limit}'
+            command = f'reme search "{query}" --full --limit {limit}'
             _title(f"Search, {title}", " ".join((command, *(f"--layers {layer}" for layer in layers))))
-            found = self._text("search", query=query, limit=limit, layers=layers or None, **_BRIEFLY)
+            found = self._text("search", query=query, full=True, limit=limit, layers=layers or None, **_BRIEFLY)
             _say(*(_clip(line) for hit in _hits(found) for line in _telling(hit, query)))
         relations = ["derived_from", "source"]
         command = f"reme traverse {self.node} --depth 2 --predicates {' --predicates '.join(relations)}"
@@ -258,37 +258,6 @@ def _clip(line: str) -> str:
         if room < 0:
             return line[:place] + "…"
     return line
-
-
-def _progress(total: int) -> AbstractContextManager[Callable[[str], None]]:
-    """A bar on a terminal's standard error; nothing anywhere else."""
-    if not sys.stderr.isatty():
-        return nullcontext(lambda _: None)
-    return _Bar(total)
-
-
-class _Bar:
-    """A progress bar that tells what is being done, gone when done."""
-
-    def __init__(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._progress.add_task("", total=total)
-        self._begun = False
-
-    def __enter__(self) -> Callable[[str], None]:
-        self._progress.start()
-        return self._advance
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.stop()
-
-    def _advance(self, description: str) -> None:
-        self._progress.update(self._task, description=description, advance=1 if self._begun else 0)
-        self._begun = True
 
 
 def _farewell(root: Path, node: str) -> str:

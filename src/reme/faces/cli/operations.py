@@ -161,7 +161,9 @@ def _runner(operation: Operation) -> Callable[..., None]:
             arguments = _given(operation, values, opened)
             app = opened.enter_context(open_vault(invocation.root()))
             try:
-                result = app.call(operation.name, arguments, role=invocation.acting_role(), actor="cli")
+                with invocation.output.progress() as progress:
+                    role = invocation.acting_role()
+                    result = app.call(operation.name, arguments, role=role, actor="cli", progress=progress)
             except ReMeError as error:
                 _spell_as_typed(error, click.get_current_context().command)
                 raise

@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from reme.errors import InvalidInput, ReMeError
+from reme.faces.cli.bar import Bar
 
 __all__ = ["EXIT_BUG", "EXIT_INTERRUPTED", "EXIT_PIPE", "Output", "usage_error"]
 
@@ -54,6 +55,10 @@ class Output:
         """Tell a person something beside the result."""
         if not self.quiet:
             click.echo(f"{click.style('note:', fg='yellow')} {text}", err=True)
+
+    def progress(self) -> Bar:
+        """Shows a person at a terminal how far long work has come, as long as it lasts."""
+        return Bar(shown=sys.stderr.isatty() and not self.quiet)
 
     def error(self, error: ReMeError) -> int:
         """Show an error; returns the exit code."""

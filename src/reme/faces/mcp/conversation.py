@@ -7,6 +7,7 @@ the era that it is written in, so a client may try one and fall back on the othe
 
 import json
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Final, cast
 
 from reme import __version__
 from reme.errors import ReMeError
+from reme.progress import Progress, unseen
 
 __all__ = ["Call", "Conversation", "Frame", "Job", "Tools"]
 
@@ -34,6 +36,7 @@ _INTERNAL_ERROR: Final = -32603
 _UNSUPPORTED_VERSION: Final = -32022
 
 _TOOLS_TTL_MS: Final = 300_000
+_PROGRESS_S: Final = 0.5
 _SERVER: Final = {"name": "reme", "title": "ReMe", "version": __version__}
 _CAPABILITIES: Final[dict[str, Any]] = {"tools": {}}
 _INSTRUCTIONS: Final = (
@@ -55,11 +58,13 @@ class Call:
         tool: The tool's name, which exists.
         arguments: As given.
         client: What the client calls itself, or empty.
+        progress: Is told how far it has come.
     """
 
     tool: str
     arguments: Mapping[str, object]
     client: str
+    progress: Progress = unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +232,9 @@ class Conversation:
         def is_wanted() -> bool:
             return request not in self._cancelled
 
-        call = Call(name, cast("Mapping[str, object]", arguments or {}), self._client)
+        token = _progress_token(params)
+        progress = unseen if token is None else _Teller(token, is_wanted, self._send)
+        call = Call(name, cast("Mapping[str, object]", arguments or {}), self._client, progress)
         self._start(Job(call, is_wanted, answer))
 
     def _result(self, request: RequestId, result: Frame, modern: bool) -> None:
@@ -235,6 +242,33 @@ class Conversation:
             meta = {**result.get("_meta", {}), _SERVER_KEY: _SERVER}
             result = {**result, "resultType": "complete", "_meta": meta}
         self._send({"jsonrpc": "2.0", "id": request, "result": result})
+
+
+class _Teller:
+    """Tells a client how far a call has come, at most twice a second, and each time further, as it must be."""
+
+    def __init__(self, token: RequestId, is_wanted: Callable[[], bool], send: Callable[[Frame], None]) -> None:
+        self._token = token
+        self._is_wanted = is_wanted
+        self._send = send
+        self._what = ""
+        self._before = self._told = 0
+        self._next = time.monotonic() + _PROGRESS_S
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        if what != self._what:
+            self._what, self._before = what, self._told
+        now, done, of = time.monotonic(), self._before + done, self._before + of
+        if now >= self._next and done > self._told and self._is_wanted():
+            self._next, self._told = now + _PROGRESS_S, done
+            said = {"progressToken": self._token, "progress": done, "total": of, "message": what}
+            self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": said})
+
+
+def _progress_token(params: Frame) -> RequestId | None:
+    meta: object = params.get("_meta")
+    token: object = cast("Frame", meta).get("progressToken") if isinstance(meta, dict) else None
+    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
 
 
 def _decode(line: bytes) -> Frame:

@@ -61,7 +61,7 @@ class _Session:
             self._app = self._open_app()
         actor = f"mcp:{call.client}" if call.client else "mcp"
         try:
-            return self._app.call(call.tool, call.arguments, role=self._role, actor=actor)
+            return self._app.call(call.tool, call.arguments, role=self._role, actor=actor, progress=call.progress)
         finally:
             for notice in self._app.take_notices():
                 sys.stderr.write(f"reme: {notice}\n")

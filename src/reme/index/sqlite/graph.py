@@ -11,14 +11,16 @@ from typing import Final
 
 import apsw
 
-from reme.index.rows import Direction, Edge, Neighbour, Step
+from reme.index.rows import Direction, Edge, LinkKey, Neighbour, Step, StoredLink
 from reme.index.sqlite.connections import Row, rows
 from reme.index.sqlite.names import link_key
 from reme.paths import VaultPath
 from reme.vault import Layer
 
 __all__ = [
+    "HeldNeighbours",
     "inlinks",
+    "links",
     "links_from",
     "links_to",
     "neighbours",
@@ -31,7 +33,14 @@ __all__ = [
 
 _EDGE: Final = "s.path, t.path, l.raw, l.anchor, l.alias, l.predicate, l.kind, l.line, l.origin"
 _JOINED: Final = "links l JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target"
+_PLACE_BITS: Final = 24
+_MOST_HELD: Final = 1_024
+_LONGEST_HELD: Final = 32
 _ID: Final = "(SELECT id FROM files WHERE path = ?)"
+
+
+HeldNeighbours = dict[tuple[VaultPath, tuple[Direction, int, frozenset[Layer]]], Sequence[Neighbour]]
+"""Neighbours by file, direction, most of them, and the layers that are left out."""
 
 
 def links_from(db: apsw.Connection, path: VaultPath) -> list[Edge]:
@@ -54,14 +63,26 @@ def unresolved(db: apsw.Connection) -> list[Edge]:
 def steps(
     db: apsw.Connection, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str]
 ) -> list[Step]:
-    """The edges that leave or reach any of these files, in their order, then by source and place."""
-    here = "source" if direction == "out" else "target"
+    """The edges that leave or reach any of these files, in their order, then by source and place.
+
+    Only what stands in the index of targets is asked of each link: a hub has many, of which few are followed.
+    """
     named = f" AND l.predicate IN ({', '.join('?' * len(predicates))})" if predicates else ""
-    sql = f"""SELECT s.path, t.path, l.raw, l.predicate, l.anchor, l.line
-    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON l.{here} = x.id
-    CROSS JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target
-    WHERE l.kind != 'image' AND l.target IS NOT l.source{named} ORDER BY j.key, s.path, l.place"""
-    return [Step(*row) for row in rows(db, sql, (json.dumps(list(paths)), *predicates))]
+    if direction == "out":
+        source, target, far = "x.path", "f.path", "l.source = x.id LEFT JOIN files f ON f.id = l.target"
+    else:
+        source, target, far = "f.path", "x.path", "l.target = x.id CROSS JOIN files f ON f.id = l.source"
+    sql = f"""SELECT {source} AS source, {target}, l.source << {_PLACE_BITS} | l.place
+    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON {far}
+    WHERE l.kind != 'image' AND l.target IS NOT l.source{named} ORDER BY j.key, source, l.place"""
+    return list(map(Step._make, rows(db, sql, (json.dumps(list(paths)), *predicates))))
+
+
+def links(db: apsw.Connection, keys: Sequence[LinkKey]) -> dict[LinkKey, StoredLink]:
+    """How these links are written."""
+    sql = f"""SELECT j.value, l.raw, l.predicate, l.anchor, l.line FROM json_each(?) j
+    CROSS JOIN links l ON l.source = j.value >> {_PLACE_BITS} AND l.place = j.value & {(1 << _PLACE_BITS) - 1}"""
+    return {key: StoredLink(*told) for key, *told in rows(db, sql, (json.dumps(list(keys)),))}
 
 
 def predicates(db: apsw.Connection) -> frozenset[str]:
@@ -90,9 +111,39 @@ def inlinks(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, 
 
 
 def neighbours(
+    db: apsw.Connection,
+    held: HeldNeighbours,
+    paths: Sequence[VaultPath],
+    direction: Direction,
+    limit: int,
+    without: frozenset[Layer],
+) -> list[Neighbour]:
+    """The files one link away, each once for each of the paths.
+
+    Args:
+        db: A reader.
+        held: What is known of this state already, to which more is added.
+        paths: The files.
+        direction: Whether their own links are followed or those that lead to them.
+        limit: Most of each file.
+        without: Layers whose files are left out.
+    """
+    asked = (direction, limit, without)
+    known = {path: near for path in paths if (near := held.get((path, asked))) is not None}
+    if missing := [path for path in paths if path not in known]:
+        found: dict[VaultPath, list[Neighbour]] = {path: [] for path in missing}
+        for neighbour in _neighbours(db, missing, direction, limit, without):
+            found[neighbour.source].append(neighbour)
+        known |= found
+        if len(held) + len(found) > _MOST_HELD:
+            held.clear()
+        held.update({(path, asked): near for path, near in found.items() if len(near) <= _LONGEST_HELD})
+    return [neighbour for path in paths for neighbour in known[path]]
+
+
+def _neighbours(
     db: apsw.Connection, paths: Sequence[VaultPath], direction: Direction, limit: int, without: frozenset[Layer]
 ) -> list[Neighbour]:
-    """The files one link away, each once for each of the paths."""
     here, there = ("source", "target") if direction == "out" else ("target", "source")
     order = "j.key, l.place" if direction == "out" else "j.key, f.path, l.predicate"
     hidden = f" AND f.layer NOT IN ({', '.join('?' * len(without))})" if without else ""

@@ -8,7 +8,7 @@ in the order of what it adds to them, and are looked at as far as the worst of t
 
 import json
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -19,6 +19,7 @@ import apsw
 from reme.index.counts import weighted
 from reme.index.rows import Bm25, ChunkKey, Standing
 from reme.index.sqlite.connections import rows
+from reme.index.sqlite.graph import HeldNeighbours
 from reme.index.sqlite.postings import Postings, Segment, living_segments, unpacked
 from reme.index.sqlite.schema import CHUNK_BITS
 
@@ -44,6 +45,14 @@ class _Ranked(NamedTuple):
 
     impacts: dict[ChunkKey, float]
     order: list[ChunkKey]
+
+    def at(self, rank: int) -> float:
+        """What it adds to the chunk of this place in the order, from 0; 0 where there are fewer."""
+        return self.impacts[self.order[rank]] if rank < len(self.order) else 0.0
+
+    def down_to(self, least: float, weight: float) -> list[ChunkKey]:
+        """The chunks to which it adds so much, with its weight, in order."""
+        return self.order[: bisect_right(self.order, -least, key=lambda key: -weight * self.impacts[key])]
 
 
 class _Impacts(dict[tuple[int, int], float]):
@@ -96,6 +105,7 @@ class Segments:
         chunks: How many there are.
         mean_length: Of the chunks, in words.
         standings: How files stand in it, as far as that has been asked.
+        neighbours: What is linked to them, likewise.
     """
 
     store: str = ""
@@ -104,6 +114,7 @@ class Segments:
     mean_length: float = 0.0
     all: tuple[Segment, ...] = ()
     standings: dict[int, Standing] = field(default_factory=dict[int, Standing])
+    neighbours: HeldNeighbours = field(default_factory=HeldNeighbours)
     _held: _Held = field(default_factory=_Held)
 
     @staticmethod
@@ -187,11 +198,6 @@ def _impacts_of(
 _first = itemgetter(0)
 
 
-def _most(ranked: _Ranked, weight: float) -> float:
-    """The most that a term adds to any chunk."""
-    return weight * ranked.impacts[ranked.order[0]] if ranked.order else 0.0
-
-
 def best(
     db: apsw.Connection, segments: Segments, weights: Mapping[str, float], bm25: Bm25, limit: int
 ) -> list[ChunkKey]:
@@ -204,31 +210,23 @@ def best(
         bm25: The constants.
         limit: Most of them.
     """
-    known = segments.ranked(db, bm25, weights)
-    asked = [(weight, known[term]) for term, weight in weights.items()]
-    lists = sorted(((_most(one, weight), weight, one.impacts, one.order) for weight, one in asked), key=_first)
-    bounds = (weight * impacts[order[limit - 1]] for _, weight, impacts, order in lists if len(order) >= limit)
-    least = max(bounds, default=0.0)  # what adds up to less is not among the best
+    ranked = segments.ranked(db, bm25, weights)
+    asked = [(weight, ranked[term]) for term, weight in weights.items()]
+    lists = sorted(((weight * one.at(0), weight, one) for weight, one in asked), key=_first)
+    least = max((weight * one.at(limit - 1) for weight, one in asked), default=0.0)  # less is not among the best
+    left = sum(map(_first, lists))
     scores: dict[ChunkKey, float] = {}
-    several: set[ChunkKey] = set()
-    while lists and sum(map(_first, lists)) > least - _ROUNDING:
-        _, weight, impacts, order = lists.pop()
-        for other in lists:
-            several |= impacts.keys() & other[2].keys()
-        for key in order:
-            if (score := weight * impacts[key]) < least:
-                break
-            scores[key] = score
-        if len(scores) > limit:
-            least = sorted(scores.values(), reverse=True)[limit - 1]
-    scores.update(dict.fromkeys(several, 0.0))
-    for term, weight in weights.items():
-        impacts = known[term].impacts
-        for key in impacts.keys() & several:
-            scores[key] += weight * impacts[key]
-    if len(scores) > limit:
-        least = sorted(scores.values(), reverse=True)[limit - 1]
-    found = sorted(key for key, score in scores.items() if score >= least)
+    while lists:
+        most, weight, one = lists.pop()
+        left -= most
+        both = [*(scores.keys() & one.impacts.keys())]
+        sums = [scores[key] + weight * one.impacts[key] for key in both]
+        fresh = one.down_to(least - left - _ROUNDING, weight)
+        scores.update(zip(fresh, [weight * one.impacts[key] for key in fresh], strict=True))
+        scores.update(zip(both, sums, strict=True))
+        if len(sums) >= limit:
+            least = max(least, sorted(sums)[-limit])
+    found = sorted([key for key, score in scores.items() if score >= least])
     return sorted(found, key=scores.__getitem__, reverse=True)[:limit]
 
 
@@ -239,9 +237,10 @@ def best_of_files(
     ranked, files = segments.ranked(db, bm25, weights), segments.files(db, bm25, weights)
     lists = [(weight, files[term], ranked[term].impacts, ranked[term].order) for term, weight in weights.items()]
     several: set[int] = set()
-    for i, one in enumerate(lists):
-        for other in lists[i + 1 :]:
-            several |= one[1] & other[1]
+    met: set[int] = set()
+    for _, holding, _, _ in lists:
+        several |= holding & met
+        met |= holding
     held = dict.fromkeys(several, 0.0)
     shares: list[float] = []
     for weight, holding, _, _ in lists:
@@ -262,8 +261,10 @@ def best_of_files(
                 held[key >> CHUNK_BITS] = weight
                 scores[key] = weight * impacts[key]
     at: dict[int, ChunkKey] = {}
-    for key in sorted(scores, key=lambda key: (-scores[key], key)):
-        at.setdefault(key >> CHUNK_BITS, key)
+    for key in sorted(scores):
+        known = at.setdefault(key >> CHUNK_BITS, key)
+        if scores[key] > scores[known]:
+            at[key >> CHUNK_BITS] = key
     return sorted(at.values(), key=lambda key: (-held[key >> CHUNK_BITS] - scores[key], key))[:limit]
 
 

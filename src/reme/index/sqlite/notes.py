@@ -6,9 +6,7 @@ Owns how a ``Filter`` is said in SQL. Knows nothing of links or keywords.
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import apsw
@@ -17,7 +15,6 @@ from reme.index.rows import FileProblem, Filter, IndexedNote, Standing
 from reme.index.sqlite.connections import Row, rows
 from reme.markdown import number_text
 from reme.paths import VaultPath, fold
-from reme.revision import Revision
 
 __all__ = [
     "condition",
@@ -30,13 +27,15 @@ __all__ = [
     "notes_by_path",
     "one",
     "problems",
-    "simplified",
     "standings",
     "tags",
 ]
 
 _COLUMNS: Final = """f.id, f.path, f.layer, f.format, f.name, f.description, f.properties, f.date, f.size, f.mtime_ns,
 f.revision, f.chunks"""
+_SHORT: Final = _COLUMNS.replace("f.properties", "NULL")
+_FOLDER: Final = "rtrim(path, replace(path, '/', ''))"
+"""With a slash at its end; there is an index by it."""
 _GLOB: Final = frozenset("*?[")
 
 
@@ -87,19 +86,11 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
     return " AND ".join(terms), values
 
 
-def simplified(db: apsw.Connection, wanted: Filter) -> Filter:
-    """The same filter without the layers to leave out that no file is in: no filter at all is the quickest one."""
-    if not wanted.without_layers:
-        return wanted
-    sql = "SELECT 1 FROM files WHERE layer = ? LIMIT 1"
-    there = frozenset(layer for layer in wanted.without_layers if rows(db, sql, (layer,)))
-    return replace(wanted, without_layers=there)
-
-
-def ids_of(db: apsw.Connection, paths: Iterable[str]) -> frozenset[int]:
-    """The ids of those of these files that there are."""
-    sql = "SELECT f.id FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
-    return frozenset(number for (number,) in rows(db, sql, (json.dumps(list(paths)),)))
+def ids_of(db: apsw.Connection, layers: Iterable[str], paths: Iterable[str]) -> frozenset[int]:
+    """The ids of the files that are in any of these layers or have any of these paths."""
+    sql = """SELECT f.id FROM json_each(?1) j CROSS JOIN files f ON f.layer = j.value
+    UNION ALL SELECT f.id FROM json_each(?2) j CROSS JOIN files f ON f.path = j.value"""
+    return frozenset(number for (number,) in rows(db, sql, (json.dumps([*layers]), json.dumps([*paths]))))
 
 
 def _path_term(path: str, bind: Any) -> str:
@@ -141,27 +132,14 @@ def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
 
 def notes_by_path(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
     """Files without their tags and properties, by path."""
-    sql = f"SELECT {_COLUMNS} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
+    sql = f"SELECT {_SHORT} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
     return {row[1]: indexed(row, (), {}) for row in rows(db, sql, (json.dumps(list(paths)),))}
 
 
 def indexed(row: Row, tagged: tuple[str, ...], properties: dict[str, Any]) -> IndexedNote:
     """A row of ``files``."""
     _, path, layer, form, name, description, _, date, size, mtime_ns, revision, chunks = row
-    return IndexedNote(
-        path=VaultPath(path),
-        layer=layer,
-        format=form,
-        name=name,
-        description=description,
-        tags=tagged,
-        properties=properties,
-        date=date,
-        size=size,
-        mtime_ns=mtime_ns,
-        revision=Revision(revision),
-        chunks=chunks,
-    )
+    return IndexedNote(path, layer, form, name, description, tagged, properties, date, size, mtime_ns, revision, chunks)
 
 
 def tags(db: apsw.Connection) -> list[tuple[str, int]]:
@@ -184,9 +162,9 @@ def keys(db: apsw.Connection, among: Sequence[str]) -> frozenset[str]:
 
 def densities(db: apsw.Connection, folder: str) -> dict[str, int]:
     """How many notes lie directly in each folder at or below this one, by folder."""
-    sql = "SELECT path FROM files WHERE path > ? AND path < ? AND format = 'note' ORDER BY path"
-    found = Counter(path.rpartition("/")[0] for (path,) in rows(db, sql, (f"{folder}/", f"{folder}0")))
-    return dict(sorted(found.items()))
+    sql = f"""SELECT {_FOLDER}, count(*) FROM files
+    WHERE {_FOLDER} >= ? AND {_FOLDER} < ? AND format = 'note' GROUP BY 1 ORDER BY 1"""
+    return {place[:-1]: count for place, count in rows(db, sql, (f"{folder}/", f"{folder}0"))}
 
 
 def folder_exists(db: apsw.Connection, path: str) -> bool:

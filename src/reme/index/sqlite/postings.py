@@ -22,7 +22,18 @@ from reme.index.rows import ChunkKey, Found
 from reme.index.sqlite.connections import each, rows, run, run_many
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["Postings", "Segment", "SegmentWriter", "bury", "living", "living_segments", "tidy", "unpacked"]
+__all__ = [
+    "Postings",
+    "Segment",
+    "SegmentWriter",
+    "bury",
+    "crowded",
+    "due",
+    "living",
+    "living_segments",
+    "tidy",
+    "unpacked",
+]
 
 _MOST_CHUNKS: Final = 1 << 16
 _MOST_TERMS: Final = 1 << 18
@@ -30,6 +41,7 @@ _ROWS_AT_ONCE: Final = 1_000
 _MASK: Final = (1 << COUNT_BITS) - 1
 _SMALLEST_TIER: Final = 64
 _FAN: Final = 16
+_MOST_SEGMENTS: Final = 128
 _MOST_DEAD: Final = 0.25
 _KEYS: Final = "q"
 _NUMBERS: Final = "I"
@@ -161,12 +173,17 @@ def bury(db: apsw.Connection, file: int, start: int, end: int) -> None:
 
 
 def tidy(db: apsw.Connection) -> None:
-    """Merge segments where there are many of one size, and rewrite those of which much is dead."""
-    while due := _due(db):
-        _merge(db, due)
+    """Merge some segments, where there are many of one size, or rewrite one of which much is dead."""
+    if numbers := due(db):
+        _merge(db, numbers)
 
 
-def _due(db: apsw.Connection) -> list[int]:
+def crowded(db: apsw.Connection) -> bool:
+    """Whether there are so many segments that readers should not be left with them."""
+    return rows(db, "SELECT count(*) FROM segments")[0][0] >= _MOST_SEGMENTS
+
+
+def due(db: apsw.Connection) -> list[int]:
     """Which segments to merge next, if any."""
     tiers: dict[int, list[tuple[int, int]]] = {}
     sql = """SELECT s.id, length(s.lengths) / 4, (SELECT coalesce(sum(d.chunks), 0) FROM dead d WHERE d.segment = s.id)

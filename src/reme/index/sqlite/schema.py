@@ -14,7 +14,7 @@ from reme.vault import Layout
 
 __all__ = ["CHUNK_BITS", "DROP", "SCHEMA", "VECTORS", "VERSION", "identity"]
 
-VERSION: Final = 9
+VERSION: Final = 10
 CHUNK_BITS: Final = 24
 
 SCHEMA: Final = """
@@ -27,6 +27,7 @@ CREATE TABLE files(
 CREATE INDEX files_folded ON files(folded);
 CREATE INDEX files_base ON files(base);
 CREATE INDEX files_layer ON files(layer);
+CREATE INDEX files_folder ON files(rtrim(path, replace(path, '/', '')), format);
 CREATE INDEX files_document ON files(mtime_ns) WHERE format = 'document';
 CREATE TABLE chunks(id INTEGER PRIMARY KEY, speaker TEXT, date TEXT);
 CREATE TABLE texts(
@@ -50,6 +51,8 @@ CREATE TABLE links(
   predicate TEXT, line INTEGER NOT NULL, origin TEXT NOT NULL, key TEXT NOT NULL, counts INTEGER NOT NULL,
   target INTEGER, PRIMARY KEY(source, place)) WITHOUT ROWID;
 CREATE INDEX links_target ON links(target, source, counts, kind, predicate) WHERE target IS NOT NULL;
+CREATE INDEX links_open ON links(source, kind) WHERE target IS NULL;
+CREATE INDEX links_image ON links(source) WHERE kind = 'image';
 CREATE INDEX links_key ON links(key);
 CREATE TABLE aliases(alias TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY(alias, file)) WITHOUT ROWID;
 CREATE INDEX aliases_file ON aliases(file);

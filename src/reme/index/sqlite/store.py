@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import apsw
 
@@ -25,21 +25,24 @@ from reme.index.rows import (
     IndexedNote,
     IndexSettings,
     KeywordStatistics,
+    LinkKey,
     Neighbour,
     Stamp,
+    Standing,
     Status,
     Step,
     StoredChunk,
+    StoredLink,
     Unembedded,
     WaitingDocument,
 )
 from reme.index.sqlite import graph, keywords
 from reme.index.sqlite import notes as files
-from reme.index.sqlite.connections import Connections, Row, rows, run, run_many
+from reme.index.sqlite.connections import Connections, Row, each, rows, run, run_many
 from reme.index.sqlite.dump import dump
 from reme.index.sqlite.matching import Segments, best, best_of_files, held, relevance
 from reme.index.sqlite.names import StoredNames, resolve_all
-from reme.index.sqlite.postings import tidy
+from reme.index.sqlite.postings import due, tidy
 from reme.index.sqlite.schema import DROP, SCHEMA, VECTORS, VERSION, identity
 from reme.index.sqlite.writer import SqliteWriter
 from reme.index.tokens import Tokenizer
@@ -49,6 +52,12 @@ from reme.revision import Revision
 from reme.vault import Layer, Layout, Stat
 
 __all__ = ["SqliteIndex"]
+
+
+_COUNTS: Final = """SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM files WHERE format = 'note'),
+(SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE kind = 'image'),
+(SELECT count(*) FROM links WHERE target IS NULL AND kind != 'image')"""
+"""Each read from an index alone."""
 
 
 class SqliteIndex:
@@ -74,7 +83,7 @@ class SqliteIndex:
         self._tokenizing = threading.Lock()
         self._segments = Segments()
         self._within = threading.local()
-        self._left_out: tuple[Segments | None, frozenset[str], frozenset[int]] = (None, frozenset(), frozenset())
+        self._left_out: tuple[object, frozenset[int]] = (None, frozenset())
         self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
@@ -194,10 +203,7 @@ class SqliteIndex:
     def status(self) -> Status:
         """Counts and state."""
         with self._connections.reading() as db:
-            known, in_notes = rows(db, "SELECT count(*), coalesce(sum(format = 'note'), 0) FROM files")[0]
-            links, open_ends = rows(
-                db, "SELECT count(*), coalesce(sum(target IS NULL), 0) FROM links WHERE kind != 'image'"
-            )[0]
+            known, in_notes, links, images, open_ends = rows(db, _COUNTS)[0]
             chunks = self._meta(db, "chunks")
             empty, embedded = rows(
                 db, "SELECT (SELECT count(*) FROM texts WHERE end = start), (SELECT count(*) FROM embedded)"
@@ -207,7 +213,7 @@ class SqliteIndex:
                 files=known,
                 notes=in_notes,
                 chunks=chunks,
-                links=links,
+                links=links - images,
                 unresolved=open_ends,
                 problems=rows(db, "SELECT count(*) FROM problems")[0][0],
                 embedded=embedded,
@@ -246,6 +252,11 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return graph.steps(db, paths, direction, predicates)
 
+    def links(self, keys: Sequence[LinkKey]) -> dict[LinkKey, StoredLink]:
+        """How these links are written."""
+        with self._connections.reading() as db:
+            return graph.links(db, keys)
+
     def predicates(self) -> frozenset[str]:
         """The predicates that any edge has."""
         with self._connections.reading() as db:
@@ -280,7 +291,7 @@ class SqliteIndex:
     ) -> list[Neighbour]:
         """The files one link away."""
         with self._connections.reading() as db:
-            return graph.neighbours(db, paths, direction, limit, without_layers)
+            return graph.neighbours(db, self._current(db).neighbours, paths, direction, limit, without_layers)
 
     # Keywords
 
@@ -318,19 +329,28 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return relevance(db, self._current(db), weights, bm25, keys)
 
+    def standings(self, paths: Sequence[VaultPath]) -> dict[VaultPath, Standing]:
+        """What ranking needs of these files."""
+        with self._connections.reading() as db:
+            found = files.standings(db, sorted(files.ids_of(db, (), paths)))
+            return {standing.path: standing for standing in found.values()}
+
     def around(self, keys: Sequence[ChunkKey], distance: int) -> Around:
         """These chunks and their neighbours."""
         with self._connections.reading() as db:
             return keywords.around(db, self._current(db).standings, keys, distance)
 
     def _scope(self, db: apsw.Connection, wanted: Filter) -> tuple[Filter, frozenset[int]]:
-        """A filter in its quickest form, and the files that it leaves out by name, which are looked up only once."""
-        if not wanted.without_paths:
-            return files.simplified(db, wanted), frozenset()
+        """A filter without what it leaves out by layer or name, and the files that these are, looked up only once."""
+        if not (wanted.without_layers or wanted.without_paths):
+            return wanted, frozenset()
         segments = self._current(db)
-        if self._left_out[:2] != (segments, wanted.without_paths):
-            self._left_out = (segments, wanted.without_paths, files.ids_of(db, wanted.without_paths))
-        return files.simplified(db, replace(wanted, without_paths=frozenset())), self._left_out[2]
+        asked = (segments.store, segments.position, wanted.without_layers, wanted.without_paths)
+        known, left_out = self._left_out
+        if known != asked:
+            left_out = files.ids_of(db, wanted.without_layers, wanted.without_paths)
+            self._left_out = (asked, left_out)
+        return replace(wanted, without_layers=frozenset(), without_paths=frozenset()), left_out
 
     def _current(self, db: apsw.Connection) -> Segments:
         """The segments in the state that this reader sees."""
@@ -450,15 +470,17 @@ class SqliteIndex:
                 for path, size, mtime, inode, rev, ctime in found
             }
 
-    def unmet(self, files: Sequence[Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
+    def unmet(self, files: Mapping[VaultPath, Stat]) -> tuple[list[Stat], dict[VaultPath, Stamp]]:
         """The files that it has not met as they are, and what it has seen of files that are gone."""
+        sql = "SELECT path, size, mtime_ns, inode, ctime_ns FROM files"
         with self._connections.reading() as db:
-            met = rows(db, "SELECT path, size, mtime_ns, inode, ctime_ns FROM files")
-            new = set(files).difference(met)
-            changed = [file for file in files if file in new] if new else []
-            paths = {file.path for file in files}
-            gone = [VaultPath(row[0]) for row in met if row[0] not in paths]
-            return changed, self.stamps(gone) if gone else {}
+            other = [VaultPath(row[0]) for row in each(db, sql) if files.get(row[0]) != row]
+            gone = [path for path in other if path not in files]
+            changed = [files[path] for path in other if path in files]
+            if rows(db, "SELECT count(*) FROM files")[0][0] - len(gone) < len(files):
+                met = {path for (path,) in each(db, "SELECT path FROM files")}
+                changed += [stat for path, stat in files.items() if path not in met]
+            return sorted(changed), self.stamps(gone) if gone else {}
 
     @contextmanager
     def writing(self, *, settle: bool) -> Generator[SqliteWriter]:
@@ -475,9 +497,19 @@ class SqliteIndex:
                 return
         with self._connections.writing(self._guard) as db:
             resolve_all(db)
-            tidy(db)
             run(db, "UPDATE meta SET value = 0 WHERE key = 'unsettled'")
             run(db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
+
+    def tidy(self) -> None:
+        """Merge segments, one transaction after the other, so that others have their turn between them."""
+        while self._is_untidy():
+            with self._connections.writing(self._guard) as db:
+                tidy(db)
+                run(db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")
+
+    def _is_untidy(self) -> bool:
+        with self._connections.reading() as db:
+            return bool(due(db))
 
     def clear(self) -> None:
         """Forget everything but the vectors, which are kept by what they are of."""

@@ -17,7 +17,7 @@ from reme.errors import InvalidInput
 from reme.index.rows import ChunkEntry, Entry, Stamp, Taken
 from reme.index.sqlite.connections import rows, run, run_many
 from reme.index.sqlite.names import link_key, path_keys, resolve_some
-from reme.index.sqlite.postings import SegmentWriter, bury, tidy
+from reme.index.sqlite.postings import SegmentWriter, bury, crowded, tidy
 from reme.index.sqlite.schema import CHUNK_BITS
 from reme.paths import VaultPath, basename, fold
 from reme.revision import Revision
@@ -181,7 +181,8 @@ class SqliteWriter:
         self._flush()
         if settle:
             resolve_some(self._db, self._keys, self._linking)
-            tidy(self._db)
+            if crowded(self._db):
+                tidy(self._db)
         else:
             run(self._db, "UPDATE meta SET value = 1 WHERE key = 'unsettled'")
         run(self._db, "UPDATE meta SET value = value + 1 WHERE key = 'position'")

@@ -5,15 +5,15 @@ usable form decides nothing.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from reme.models import ChatModel
 from reme.reason.model.budget import Budget
 from reme.reason.model.forms import schema_of
-from reme.reason.model.material import Entry, framed, is_chinese, size
+from reme.reason.model.material import Entry, framed, in_another_language, is_chinese, size
 from reme.reason.model.prompts import Language, Prompts
 from reme.reason.model.replies import NoDecision, the_object
 from reme.reason.port import Unusable
@@ -82,15 +82,20 @@ class Asking:
         instructions = self._prompts.instructions(decision, language, schema)
         asked = text = framed(material)
         problem = ""
+        last = False
 
         def read(value: dict[str, object]) -> _D:
             refused: list[str] = []
             try:
-                return decide(form.model_validate(value, context=refused), refused)
+                decision = decide(form.model_validate(value, context=refused), refused)
             except ValidationError as error:
                 raise NoDecision(_said(error)) from error
+            if not last and in_another_language(" ".join(_texts(value)), asked, chinese=language == "chinese"):
+                raise NoDecision(f"it is in another language than the material, which is in {language.capitalize()}")
+            return decision
 
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
+            last = attempt + 1 == _TRIES
             async with self._turns:
                 reply = await asyncio.to_thread(
                     self._budget.complete, self._model, decision, instructions, text, schema, self._most
@@ -106,6 +111,22 @@ class Asking:
             f"the model {self._model.name} gave no usable answer to {decision} in {_TRIES} tries: {problem}",
             hint="Nothing was changed, and it is asked again next time. Try a model that is better at JSON.",
         )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The sentences and names in an answer: strings with a space or a Chinese character."""
+    match value:
+        case str():
+            if not value.isascii() or " " in value:
+                yield value
+        case list():
+            for each in cast("list[object]", value):
+                yield from _texts(each)
+        case dict():
+            for each in cast("dict[str, object]", value).values():
+                yield from _texts(each)
+        case _:
+            pass
 
 
 def _said(error: ValidationError) -> str:

@@ -11,13 +11,14 @@ from typing import Final
 
 from reme.markdown import count_tokens
 
-__all__ = ["Entry", "cut", "framed", "is_chinese", "pieces", "record", "size", "windows"]
+__all__ = ["Entry", "cut", "framed", "in_another_language", "is_chinese", "pieces", "record", "size", "windows"]
 
 _PIECE: Final = 4_000
 _ANGLES: Final = re.compile(r"[<>]")
 _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U000323af]")
 _HAN: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _LETTERS_A_WORD: Final = 4
+_FEWEST_TO_TELL: Final = 24
 _MARGIN: Final = 1.3
 """How many more tokens there may be in JSON than in the text that the estimate was made for."""
 
@@ -87,6 +88,17 @@ def windows(entries: Sequence[Entry], room: Callable[[], int]) -> Iterable[list[
         left -= entry.tokens
     if window:
         yield window
+
+
+def in_another_language(said: str, about: str, *, chinese: bool) -> bool:
+    """Whether a text is plainly in another language than what it is about.
+
+    Args:
+        chinese: Whether that is Chinese.
+    """
+    if len(_LATIN.findall(said)) + len(_HAN.findall(said)) < _FEWEST_TO_TELL:
+        return False
+    return not _HAN.search(said) if chinese else is_chinese([said]) and not _HAN.search(about)
 
 
 def is_chinese(texts: Iterable[str]) -> bool:

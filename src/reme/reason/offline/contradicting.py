@@ -24,8 +24,15 @@ _SAME_MEASURED: Final = 0.5
 _OPPOSED: Final = 0.6
 _NAMED_AS_OLD: Final = 0.6
 _SHORT: Final = 2
+_FIXED: Final = "="
+_OPPOSED_AFTER_CHANGE: Final = 0.3
 _SHORT_DENIAL: Final = 4
 
+_SAME_MOVED: Final = 0.5
+_LONG_WORD: Final = 5
+
+_WEEKDAY: Final = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:周|星期|礼拜)[一二三四五六日天]")
+_CLOCK: Final = re.compile(r"\d{1,2}:\d\d")
 _PART_OF_DAY: Final = re.compile(
     r"mornings?|noon|afternoons?|evenings?|nights?|midnight|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|凌晨|午夜"
 )
@@ -41,7 +48,8 @@ _NUMBER: Final = re.compile(
 _MEASURE: Final = re.compile(
     r"\b(?P<number>\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred)"
     r"[\s-]+(?P<unit>[a-z]{3,})"
-    r"|(?P<count>\d[\d.,]*|[一二三四五六七八九十百千万两]+)(?P<measure>个?小时|分钟|公里|[点个次年天岁月只人名位遍周元块斤层期季种页本台辆倍升度米])",
+    r"|\b(?P<times>once|twice|thrice) (?:a|an|per|every|each) (?P<span>[a-z]+)"
+    r"|(?P<count>\d[\d.,]*|[一二三四五六七八九十百千万两]+)(?P<measure>个?小时|分钟|公里|公斤|[点个次年天岁月只人名位遍周元块斤层期季种页本台辆倍升度米杯瓶片粒颗顿趟])",
     re.IGNORECASE,
 )
 
@@ -64,6 +72,7 @@ class Said:
         gist: Its words without its negations, and without words that only say that something changed, or when.
         about: Whom it speaks of: people by what they are to somebody, and the speaker.
         over: The words of what it says has come to an end, and whether that is something that takes place.
+        past: Whether it tells what was.
         stands: Whether it tells what is or will be, and not what was.
         measures: Its quantities, number and unit.
     """
@@ -82,6 +91,7 @@ class Said:
     gist: frozenset[str]
     about: frozenset[str]
     over: tuple[tuple[frozenset[str], bool], ...]
+    past: bool
     stands: bool
     measures: frozenset[tuple[str, str]]
 
@@ -98,8 +108,10 @@ def said_in(lexicon: Lexicon, statement: str) -> Said:
     def without_values(terms: frozenset[str]) -> frozenset[str]:
         return frozenset(t for t in terms - spoken if not (has_cjk(t) and any(value in t for value in values)))
 
+    light = lexicon.all_terms(rules.light)
     bare = rules.change.sub(" ", rules.ended.sub(" ", rules.time.sub(" ", rules.unit.sub(" ", text))))
     matter = without_values(lexicon.terms(bare))
+    matter = matter - light or matter
     return Said(
         text=statement,
         terms=frozenset(token.term for token in tokens),
@@ -120,9 +132,11 @@ def said_in(lexicon: Lexicon, statement: str) -> Said:
         gist=lexicon.terms(rules.negation.sub(" ", bare)),
         about=frozenset(word.lower() for word in (*rules.people.findall(text), *rules.first_person.findall(text)[:1])),
         over=tuple((phrase - events - held, bool(phrase & events)) for phrase in _phrases(lexicon, rules.over, text)),
+        past=rules.past.search(text) is not None,
         stands=not (rules.past.search(text) or rules.ended.search(text) or denies(text)),
         measures=frozenset(
-            ((m["number"] or m["count"]).lower(), (m["unit"] or m["measure"]).lower()) for m in _MEASURE.finditer(text)
+            ((m["number"] or m["times"] or m["count"]).lower(), (m["unit"] or m["span"] or m["measure"]).lower())
+            for m in _MEASURE.finditer(text)
         ),
     )
 
@@ -142,10 +156,11 @@ def contradicts(new: Said, old: Said) -> bool:
         return False
     if (differ := _attributes_differ(new, old)) is not None:
         return differ
+    happened = new.past and old.past and not new.announced
     return (
         _turned(new, old)
-        or _value_differs(new, old)
-        or _measure_differs(new, old)
+        or (not happened and (_value_differs(new, old) or _measure_differs(new, old)))
+        or _moved(new, old)
         or _sign_differs(new, old)
         or _opposed(new, old)
         or _replaces(new, old)
@@ -172,7 +187,8 @@ def _attributes(rules: Rules, text: str) -> list[tuple[str, str, str, bool]]:
             groups = match.groupdict()
             whose = "" if rules.first_person.fullmatch(who := groups.get("who") or "") else who
             key = " ".join(filter(None, (whose, groups.get("key"), groups.get("key2")))).lower()
-            found.append((slot.name, key, slot.value or groups["value"].lower().strip(), slot.lasting))
+            value = f"{_FIXED}{slot.value}" if slot.value else groups["value"].lower().strip()
+            found.append((slot.name, key, value, slot.lasting))
     return found
 
 
@@ -186,7 +202,7 @@ def _attributes_differ(new: Said, old: Said) -> bool | None:
         for before in then.get((slot, key), ()):
             if not (value.startswith(before) or before.startswith(value)) and (lasting or new.announced):
                 return True
-            same = False
+            same = same if value.startswith(_FIXED) else False
     return same
 
 
@@ -228,6 +244,24 @@ def _numbers(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) == len(other) == 1 and all(_NUMBER.match(value) for value in one | other)
 
 
+def _moved(new: Said, old: Said) -> bool:
+    """A change announced of what takes place on another day or at another time, of which most is called the same."""
+    if not new.announced or _several_differ(new.values - old.values, old.values - new.values):
+        return False
+    mine, its = new.matter, old.matter
+    shared = frozenset(term for term in mine if any(_akin(term, other) for other in its))
+    days = [frozenset(value for value in said.values if _WEEKDAY.fullmatch(value)) for said in (new, old)]
+    times = [frozenset(value for value in said.values if _CLOCK.fullmatch(value)) for said in (new, old)]
+    other = any(one and another and one.isdisjoint(another) for one, another in (days, times))
+    return other and bool(shared) and len(shared) >= _SAME_MOVED * min(len(mine), len(its))
+
+
+def _akin(one: str, other: str) -> bool:
+    """Whether two words are the same, or one begins with the other, where that is long enough."""
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= _LONG_WORD and short.isascii() and long.startswith(short))
+
+
 def _measure_differs(new: Said, old: Said) -> bool:
     """Another number of the same unit, and nothing else that differs in value."""
     mine, theirs = ({unit: number for number, unit in said.measures} for said in (new, old))
@@ -235,8 +269,11 @@ def _measure_differs(new: Said, old: Said) -> bool:
     if len(differ) != 1 or (_named(new.values - old.values) and len(new.values - old.values) > 1 and not new.announced):
         return False
     shared, every = new.matter & old.matter, new.matter | old.matter
+    if not new.announced and new.matter - shared and old.matter - shared:
+        return False
     beside = sum(not term.startswith(differ[0][:4]) for term in shared)
-    return beside >= 1 and len(shared) > 1 and len(shared) >= _SAME_MEASURED * len(every)
+    enough = len(shared) > 1 or (new.announced and len(every) <= _SHORT)
+    return beside >= 1 and enough and len(shared) >= _SAME_MEASURED * len(every)
 
 
 def _sign_differs(new: Said, old: Said) -> bool:
@@ -263,7 +300,8 @@ def _opposed(new: Said, old: Said) -> bool:
             if pair == other_pair and side != other_side:
                 shared, every = rest & other, rest | other
                 contained = shared == min(rest, other, key=len) and len(every) <= _SHORT
-                if shared and (contained or len(shared) >= _OPPOSED * len(every)):
+                changed = new.announced and len(shared) > 1 and len(shared) >= _OPPOSED_AFTER_CHANGE * len(every)
+                if shared and (contained or changed or len(shared) >= _OPPOSED * len(every)):
                     return True
     return False
 
@@ -275,7 +313,8 @@ def _replaces(new: Said, old: Said) -> bool:
         if len(named) < _NAMED_AS_OLD * len(phrase):
             continue
         beside = (new.terms - phrase) & old.terms
-        if beside or old.stands or (len(named) >= _NAMED_AS_OLD * len(old.terms)):
+        plain = old.stands and (len(phrase) > 1 or len(old.terms) <= _SHORT_DENIAL)
+        if beside or plain or (len(named) >= _NAMED_AS_OLD * len(old.terms)):
             return True
     return any(_ends(phrase, old, planned=planned) for phrase, planned in new.over)
 

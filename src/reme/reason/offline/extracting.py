@@ -11,7 +11,8 @@ from typing import Final
 from reme.paths import slug_of
 from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topic, Unit
 from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
-from reme.reason.offline.rules import has_cjk
+from reme.reason.offline.procedures import says_how
+from reme.reason.offline.rules import has_cjk, rules_for
 from reme.reason.offline.terms import Lexicon, inverse_frequencies
 from reme.reason.offline.titles import headline, is_redacted
 
@@ -69,11 +70,23 @@ def _unit(
     sentences = [member.sentence for member in members if not is_redacted(member.line.text)]
     head = headline(lexicon, sentences, weights, names)
     title = note.name if note and not (sort == "procedure" and head.announced) else head.title
+    title = (sort == "procedure" and _heading_of(members)) or title
     if sort == "personal" and (speaker := _speaker(members)):
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
     told = members if sort == "procedure" else fresh
     evidence = tuple(Evidence(member.source, member.line.number) for member in told)
     return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
+
+
+def _heading_of(steps: Sequence[Line]) -> str:
+    """What the heading above steps calls them; empty if they stand under several, or it does not say how."""
+    headings = {step.line.heading for step in steps}
+    heading = headings.pop()
+    if headings or not says_how(heading):
+        return ""
+    match = rules_for(heading).announced.search(heading)
+    name = next(filter(None, match.groups()), "") if match else heading
+    return name.strip()[:1].upper() + name.strip()[1:]
 
 
 def _all_redacted(lines: Sequence[Line]) -> bool:

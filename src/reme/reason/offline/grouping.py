@@ -71,14 +71,22 @@ def rated_lines(lexicon: Lexicon, sources: Sequence[SourceNote]) -> list[Line]:
 def _steps(lexicon: Lexicon, source: SourceNote) -> dict[int, int]:
     """The number of each step of a note, by place: as its section says, or as what a person wrote reads."""
     found = {place: line.step for place, line in enumerate(source.lines) if line.kind == "procedure"}
-    own = [place for place, line in enumerate(source.lines) if line.kind is None]
+    own: list[int] = []
     parts: list[Part] = []
-    for line in (source.lines[place] for place in own):
+    under = ""
+    for place, line in enumerate(source.lines):
+        if line.kind is not None:
+            continue
+        if line.heading != under:
+            under = line.heading
+            own.append(-1)
+            parts.append(Part(under))
         before = parts[-1] if parts else Part("")
+        own.append(place)
         item = line.step or (before.item + 1 if line.listed and not before.ordered else int(line.listed))
         parts.append(Part(line.text, item, line.step > 0, line.text))
     steps = steps_in(lexicon, parts, title=source.name)
-    return found | {own[place]: number for place, number in steps.items()}
+    return found | {own[place]: number for place, number in steps.items() if own[place] >= 0}
 
 
 def grouped(

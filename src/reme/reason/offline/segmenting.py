@@ -6,8 +6,9 @@ event that goes on.
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -15,8 +16,8 @@ from reme.paths import slug_of
 from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
 from reme.reason.offline.procedures import steps_in
-from reme.reason.offline.rules import rules_for
-from reme.reason.offline.sentences import Sentence, pick, rate, split
+from reme.reason.offline.rules import has_cjk, rules_for
+from reme.reason.offline.sentences import Part, Sentence, hangs, pick, rate, split
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
 from reme.reason.offline.titles import headline
 
@@ -30,6 +31,8 @@ _SHALLOWEST: Final = 0.15
 _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
 _LONGEST_STEP: Final = 600
+_LONGEST_PAIR: Final = 320
+_LONGEST_PAIR_CHINESE: Final = 140
 
 
 def segment(
@@ -80,26 +83,35 @@ def _rated(
     parts = split(message.text)
     steps = steps_in(lexicon, parts, title="" if personal else before, told=personal)
     answers = before.rstrip().endswith(("?", "？"))
+    weigh = partial(rate, lexicon, line=message.line, personal=personal, answers=answers, among=among, names=names)
     found: list[Sentence] = []
+    before_it = False
     for place, part in enumerate(parts):
         listed = place in steps and part.item > 0
         if listed and not part.whole and found and part.text in found[-1].text:
             continue
+        if before_it and place not in steps and (both := _with_the_one_before(weigh, lexicon, found[-1], part)):
+            found[-1] = both
+            continue
         whole = listed and 0 < len(part.whole) <= _LONGEST_STEP
-        rated = rate(
-            lexicon,
-            part.whole if whole else part.text,
-            message.line,
-            personal=personal,
-            step=steps.get(place),
-            answers=answers,
-            among=among,
-            names=names,
-        )
+        rated = weigh(part.whole if whole else part.text, step=steps.get(place))
         found.extend([rated] if rated is not None else [])
+        before_it = rated is not None and rated.kind != "procedure"
     if sum(s.kind == "procedure" for s in found) == 1:
         found = [s for s in found if s.kind != "procedure" or not rules_for(s.text).later.match(s.text)]
     return found
+
+
+def _with_the_one_before(
+    weigh: Callable[..., Sentence | None], lexicon: Lexicon, before: Sentence, part: Part
+) -> Sentence | None:
+    """A sentence that speaks of what stands before it, together with that; None if it does not, or says nothing."""
+    text = f"{before.text}{part.gap}{part.text}"
+    if part.gap is None or len(text) > (_LONGEST_PAIR_CHINESE if has_cjk(text) else _LONGEST_PAIR):
+        return None
+    if not hangs(lexicon, part.text) or (alone := weigh(part.text, led=True)) is None or alone.score < 1.0:
+        return None
+    return weigh(text)
 
 
 def _pieces(lexicon: Lexicon, messages: Sequence[Message], weights: Mapping[str, float]) -> list[list[Message]]:

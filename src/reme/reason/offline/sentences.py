@@ -15,7 +15,7 @@ from reme.reason.decisions import StatementKind
 from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.terms import Lexicon, overlap, values_of
 
-__all__ = ["Part", "Sentence", "announces", "instructs", "kind_of", "pick", "rate", "repeats", "split"]
+__all__ = ["Part", "Sentence", "announces", "hangs", "instructs", "kind_of", "pick", "rate", "repeats", "split"]
 
 _SHORTEST_LATIN_WORDS: Final = 4
 _SHORTEST_CHINESE_CHARACTERS: Final = 6
@@ -26,6 +26,10 @@ _LENGTH: Final = 0.06
 _FURTHER: Final = 1.0
 _FEWEST_BESIDE_A_PRONOUN: Final = 3
 _FEWEST_TERMS: Final = 2
+_NAMING: Final = 0.12
+_MOST_NAMING: Final = 5
+_FEWEST_BESIDE_SMALL_TALK: Final = 3
+_FEWEST_OF_A_CLAUSE: Final = 4
 
 _LEAD = re.compile(
     r"^(?:\s|[-*+•>#|]+(?=\s)|\[[ xX]\]|\d{1,3}[.)、](?=\s|[^\d\s])|\(\d{1,2}\)|[（(]?[一二三四五六七八九十][)）、])+"
@@ -37,7 +41,17 @@ _MARKED = re.compile(
 _FIRST_MARK = re.compile(r"^\s*[（(]?(?:1|一)[.)、）]")
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|^[ \t]*\|[^\n]*\|[ \t]*$", re.DOTALL | re.MULTILINE)
 
-
+_MOST_OPENINGS: Final = 3
+_WHOLE: Final = re.compile(
+    r"(?:it|that)(?:'s|’s|\s+(?:\w+ly )?(?:is|was|has|had|can|could|will|would|made|makes|help\w*|felt|feels|g[ai]ves?"
+    r"|caus\w+|takes?|took|turned|paid|broke|went|looks|means|keeps))\b",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"(?:(?:hey|hi|yeah|yep|yes|no|wow|thanks|ok|well|so|oh)\s+)?(?P<name>[^\W\d_]{2,20})\s*[,!:，！：]\s*",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[,;:–—]\s+|\s*[–—]\s*|\s?-+\s|[，；：]")
 _TITLE = re.compile(r"《[^》]*》|\"[^\"]*\"|“[^”]*”")
 
 
@@ -72,12 +86,14 @@ class Part:
         item: Which item of its list it stands in, from 1; 0 outside of lists.
         ordered: Whether that list is an ordered one.
         whole: The line that it begins, to its end; empty for a further sentence of a line.
+        gap: What stands between it and the sentence before it on its line; None for the first.
     """
 
     text: str
     item: int = 0
     ordered: bool = False
     whole: str = ""
+    gap: str | None = None
 
 
 def split(text: str) -> list[Part]:
@@ -93,11 +109,12 @@ def split(text: str) -> list[Part]:
             begins = ordered != numbered or _FIRST_MARK.match(line)
             item = 0 if mark is None else 1 if begins else item + 1
             ordered, margin = numbered, depth
-        whole = _LEAD.sub("", line).strip()
+        whole, end = _LEAD.sub("", line).strip(), 0
         for start, stop in sentence_spans(line):
             if bare := _LEAD.sub("", line[start:stop]).strip():
-                found.append(Part(bare, item, ordered, whole))
-                whole = ""
+                at = line.index(bare, start)
+                found.append(Part(bare, item, ordered, whole, line[end:at] if end else None))
+                whole, end = "", at + len(bare)
     return found
 
 
@@ -111,6 +128,7 @@ def rate(
     answers: bool = False,
     among: bool = False,
     names: frozenset[str] = frozenset(),
+    led: bool = False,
 ) -> Sentence | None:
     """Weigh a sentence by its form; None for questions, greetings and fragments.
 
@@ -120,6 +138,7 @@ def rate(
         answers: Whether somebody has just asked the speaker something.
         among: Whether people talk among themselves: of what is said there in general, nothing is asked for later.
         names: Names of the speakers, lower-cased: being addressed is no news.
+        led: Whether it is read together with what stands before it, and may speak of that.
 
     The weights were fitted on which sentences the questions of LoCoMo rest on, half of its dialogues at a time, and
     rounded where both halves agree.
@@ -130,30 +149,37 @@ def rate(
         or len(text) > _LONGEST
         or rules.question.search(text)
         or rules.machine.search(text)
-        or rules.courtesy.search(text)
+        or _is_courtesy(lexicon, rules, text)
     ):
         return None
-    entities = [e for e in (str(m.group()) for m in rules.entity.finditer(text)) if e.lower() not in names]
+    entities = [e for e in (str(m.group()) for m in rules.entity.finditer(text)) if not _is_no_name(rules, e, names)]
     memorable = len(rules.memorable.findall(text))
     score = 0.8 * min(2, memorable) + 1.1 * min(2, len(entities)) + 0.5 * bool(rules.people.search(text))
     score += (0.8 * bool(rules.first_person.search(text)) + 0.5 * answers) * personal
     score += 1.5 * bool(rules.time.search(text)) + 0.6 * bool(rules.number.search(text))
     score -= 0.5 * min(3, len(rules.platitude.findall(text)))
-    score -= 1.2 * bool(rules.chatter.match(text))
+    bare = _without_opening(rules, text, names)
+    score -= 1.2 * bool(rules.chatter.match(bare))
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
     kind = "procedure" if step is not None else kind_of(text)
     score += 1.25 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
     score -= 0.6 * bool(rules.vague.match(text)) * (not entities)
     terms = lexicon.terms(text)
+    if personal and rules.first_person.search(text) and not (rules.platitude.search(text) or rules.praise.search(text)):
+        score += _NAMING * min(_MOST_NAMING, len(lexicon.subjects(text)))
     if kind != "procedure":
         told = entities or rules.number.search(text) or rules.time.search(text)
-        if rules.telling.match(text) or (rules.request.search(text) and not entities):
+        if _too_short(bare) or rules.telling.match(bare) or (rules.request.search(text) and not entities):
             return None
-        if rules.opinion.match(text) and not entities and not rules.time.search(text):
+        if rules.opinion.match(bare) and not entities and not rules.time.search(text):
             return None
-        if _dangles(rules, text, terms, anchored=bool(told)) or _is_bare(lexicon, rules, text, entities):
+        if not led and _dangles(lexicon, bare, terms, anchored=bool(entities)):
             return None
-        if not told and _is_about_nobody(rules, text, among=among):
+        if not entities and _is_bare(lexicon, rules, bare, names):
+            return None
+        if among and rules.instruction.match(bare) and not rules.first_person.search(bare):
+            return None
+        if not told and (_calls_upon(rules, bare) or _is_about_nobody(rules, bare, among=among)):
             return None
         score -= (0.8 * bool(rules.listener.search(text)) + 0.6 * bool(rules.indefinite.search(text))) * (not told)
         if not personal and (not told or _is_advice(rules, text)):
@@ -162,21 +188,63 @@ def rate(
     return Sentence(text, line, score, kind, terms, values_of(text), step or 0)
 
 
-def _is_bare(lexicon: Lexicon, rules: Rules, text: str, entities: Sequence[str]) -> bool:
-    """Whether it has hardly a word beside when it was, or only words that name nothing."""
-    if entities:
-        return False
-    tokens = [token for token in lexicon.tokens(rules.time.sub(" ", rules.opener.sub("", text))) if token.term]
-    named = rules.number.search(text) is not None or any(token.text.lower() not in rules.weak for token in tokens)
+def _is_no_name(rules: Rules, word: str, names: frozenset[str]) -> bool:
+    """Whether what looks like a name is a word without content, or calls a speaker."""
+    return word.lower() in rules.stop or _calls(word, names)
+
+
+def _calls(word: str, names: frozenset[str]) -> bool:
+    """Whether a word is a speaker's name, or short for it."""
+    lowered = word.lower()
+    return lowered in names or (len(word) > _FEWEST_TERMS and any(name.startswith(lowered) for name in names))
+
+
+def _is_courtesy(lexicon: Lexicon, rules: Rules, text: str) -> bool:
+    """Whether it is small talk, and none of its clauses tells something of the speaker beside."""
+    if rules.courtesy.search(text):
+        return True
+    clauses = [clause for clause in _CLAUSE.split(text) if not rules.passing.search(clause)]
+    return rules.passing.search(text) is not None and not any(
+        rules.first_person.search(clause) and len(lexicon.terms(clause)) >= _FEWEST_BESIDE_SMALL_TALK
+        for clause in clauses
+    )
+
+
+def _without_opening(rules: Rules, text: str, names: frozenset[str]) -> str:
+    """A sentence without the words that open it and say nothing, and without whom it calls."""
+    for _ in range(_MOST_OPENINGS):
+        before, text = text, rules.opener.sub("", text, count=1)
+        if (called := _CALL.match(text)) and _calls(called["name"], names):
+            text = text[called.end() :]
+        if text == before:
+            break
+    return text
+
+
+def _is_bare(lexicon: Lexicon, rules: Rules, text: str, names: frozenset[str]) -> bool:
+    """Whether a sentence without names has hardly a word beside when it was, or only words that name nothing."""
+    text = rules.time.sub(" ", text)
+    tokens = [token for token in lexicon.tokens(text) if token.term and not _calls(token.text, names)]
+    plain = (token.text.lower().replace("’", "'").removesuffix("'s") for token in tokens)
+    named = rules.number.search(text) is not None or any(word not in rules.weak for word in plain)
     return not named or len({token.term for token in tokens}) < _FEWEST_TERMS
+
+
+def _calls_upon(rules: Rules, text: str) -> bool:
+    """Whether it says what everybody should do, and nothing of the speaker."""
+    return rules.exhortation.search(text) is not None and rules.oneself.search(text) is None
 
 
 def _is_about_nobody(rules: Rules, text: str, *, among: bool) -> bool:
     """Whether it only praises, or only speaks to the listener, or of life in general, and of nobody else."""
-    if rules.first_person.search(text):
+    praises = rules.praise.search(text) is not None
+    general = praises or rules.platitude.search(text) is not None
+    if among and praises and rules.generic.match(text):
+        return True
+    if rules.first_person.search(rules.everyone.sub(" ", text) if general else text):
         return False
-    praises = among or rules.praise.search(text) is not None
-    return rules.listener.search(text) is not None or (praises and rules.people.search(text) is None)
+    somebody = rules.people.search(text) is not None and not (general and rules.generic.match(text))
+    return rules.listener.search(text) is not None or ((among or praises) and not somebody)
 
 
 def _is_advice(rules: Rules, text: str) -> bool:
@@ -184,16 +252,39 @@ def _is_advice(rules: Rules, text: str) -> bool:
     return any(p.search(text) for p in (rules.listener, rules.advice, rules.oneself, rules.chatter))
 
 
-def _dangles(rules: Rules, text: str, terms: frozenset[str], *, anchored: bool) -> bool:
+def _dangles(lexicon: Lexicon, text: str, terms: frozenset[str], *, anchored: bool) -> bool:
     """Whether it speaks of something that only what was said before can tell.
 
     Args:
-        anchored: Whether it has a name, a number or a time.
+        anchored: Whether it has a name.
     """
-    nobody = rules.person.search(text) is not None and rules.people.search(text) is None
-    if not anchored and (nobody or rules.vague.match(text) or rules.early.match(text)):
+    if not anchored and hangs(lexicon, text):
         return True
-    return rules.pronoun.search(text) is not None and len(terms) <= _FEWEST_BESIDE_A_PRONOUN
+    return rules_for(text).pronoun.search(text) is not None and len(terms) <= _FEWEST_BESIDE_A_PRONOUN
+
+
+def hangs(lexicon: Lexicon, text: str) -> bool:
+    """Whether a sentence opens with a pronoun, or has one of which nothing before it in the sentence can be meant."""
+    rules = rules_for(text)
+    text = rules.opener.sub("", text, count=1)
+    thing, person = rules.early.search(text), rules.person.search(text)
+    if rules.hanging.match(text) or rules.deictic.search(text):
+        return True
+    if thing and not _is_named_before(lexicon, rules, text, thing):
+        return True
+    return person is not None and not (
+        rules.people.search(text, 0, person.start()) or _is_named_before(lexicon, rules, text, person)
+    )
+
+
+def _is_named_before(lexicon: Lexicon, rules: Rules, text: str, pronoun: re.Match[str]) -> bool:
+    """Whether an earlier clause of a sentence names what a pronoun may mean, or is what "it" may mean as a whole."""
+    breaks = [found.start() for found in rules.joining.finditer(text, 0, pronoun.start())]
+    words = lexicon.tokens(text[: breaks[-1]] if breaks else "")
+    whole = rules.oneself.match(text) is not None and _WHOLE.match(text, pronoun.start()) is not None
+    return any(word.naming and not word.text.endswith("ed") for word in words) or (
+        whole and len(words) >= _FEWEST_OF_A_CLAUSE
+    )
 
 
 def _is_fragment(text: str) -> bool:

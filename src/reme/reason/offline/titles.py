@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
+from reme.markdown import sentence_spans
 from reme.reason.offline.rules import Rules, has_cjk, rules_for, rules_of
 from reme.reason.offline.sentences import Sentence, announces
 from reme.reason.offline.terms import Lexicon, Token
@@ -137,7 +138,8 @@ def _telling(sentence: Sentence, subject: frozenset[str], spread: Mapping[str, i
     worth += 1.0 * bool(subject) * (subject <= sentence.terms) + 0.7 * (sentence.kind == "decision")
     worth += 0.7 * announces(sentence.text) + 0.7 * bool(rules.change.search(sentence.text))
     worth -= 1.5 * bool(rules.vague.match(bare)) + 1.0 * bool(rules.request.search(bare))
-    return worth - 1.0 * (len(bare) < len(sentence.text)) - 3.0 * (sentence.kind == "procedure")
+    several = sum(1 for _ in sentence_spans(bare)) > 1
+    return worth - 1.0 * (len(bare) < len(sentence.text)) - 2.0 * several - 3.0 * (sentence.kind == "procedure")
 
 
 # Names
@@ -243,7 +245,9 @@ def _bare(text: str) -> str:
 def _clauses(lexicon: Lexicon, text: str) -> list[str]:
     """The clauses of a sentence as titles, empty where one cannot stand as a title."""
     rules = rules_for(text)
-    parts = _parts(_bare(_REDACTED.sub("", text)), rules)
+    clear = _REDACTED.sub("", text)
+    sentences = [clear[start:stop] for start, stop in sentence_spans(clear)]
+    parts = [part for sentence in sentences for part in _parts(_bare(sentence), rules)]
     return [_clause(lexicon, _bare(part.strip()), rules) for part in parts if part.strip()]
 
 
@@ -260,7 +264,9 @@ def _parts(text: str, rules: Rules) -> Iterator[str]:
 
 
 def _clause(lexicon: Lexicon, bare: str, rules: Rules) -> str:
-    if rules.vague.match(bare) or rules.request.search(bare) or rules.chatter.match(bare):
+    if any(p.match(bare) for p in (rules.vague, rules.chatter)) or rules.request.search(bare):
+        return ""
+    if rules.courtesy.search(bare) or rules.passing.search(bare):
         return ""
     shown = _cut(_timeless(rules.subject.sub("", bare, count=1), rules), rules)
     if (

@@ -4,7 +4,6 @@ Owns the form of ``daily/<date>/<slug>.md``, of ``daily/<date>/<slug>/<slug>.md`
 part of ``daily/<date>.md``. Every tool takes both forms of an event.
 """
 
-from reme.tools.daily.days import EventFile, day_folder, day_index, events_of, one_line
 from reme.tools.daily.looking import (
     DailyEvent,
     DailyEvents,
@@ -25,9 +24,8 @@ from reme.tools.daily.writing import (
     daily_reindex,
     daily_reindex_text,
     daily_write,
-    index_anew,
-    is_generated_index,
 )
+from reme.tools.days import EventFile, day_folder, day_index, events_of, one_line
 
 __all__ = [
     "DailyEvent",
@@ -50,8 +48,6 @@ __all__ = [
     "day_index",
     "event_states",
     "events_of",
-    "index_anew",
-    "is_generated_index",
     "one_line",
     "with_promotion",
 ]

@@ -15,7 +15,7 @@ from annotated_types import Ge, Le
 from reme.index import Filter, IndexedNote
 from reme.markdown import fingerprint, parse
 from reme.paths import VaultPath
-from reme.tools.daily.days import events_of, find_event, index_path, parse_day
+from reme.tools.days import events_of, find_event, index_path, parse_day
 from reme.tools.freshness import look
 from reme.tools.read import Text, read
 from reme.tools.workspace import Workspace

@@ -3,9 +3,7 @@
 Owns that a day's index is changed in the same change set as what it lists.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Annotated, Literal
 
 from annotated_types import Len
@@ -16,22 +14,13 @@ from reme.paths import VaultPath, join, parent, parse_path, slug_of, stem
 from reme.revision import ABSENT, revision_of
 from reme.tools.append import appended
 from reme.tools.changes import DryRun, Written, read_expected, submit, written
-from reme.tools.daily.days import (
-    day_folder,
-    day_index,
-    event_path,
-    events_of,
-    find_event,
-    has_index,
-    index_path,
-    is_generated_alone,
-    parse_day,
-)
 from reme.tools.daily.promotion import with_promotion
+from reme.tools.day_indexes import day_of, shown_events, with_day_indexes
+from reme.tools.days import day_index, event_path, find_event, index_path, parse_day
+from reme.tools.kept_links import with_links_kept
 from reme.tools.places import check_new
-from reme.tools.texts import check_editable
 from reme.tools.workspace import Workspace
-from reme.vault import Amend, Edit, Put, Remove, Unchanged, Vault
+from reme.vault import Amend, Edit, Put, Unchanged
 from reme.wording import counted
 
 __all__ = [
@@ -40,8 +29,6 @@ __all__ = [
     "daily_reindex",
     "daily_reindex_text",
     "daily_write",
-    "index_anew",
-    "is_generated_index",
 ]
 
 _Day = Annotated[str | None, "The day, as 2026-05-15; today by default"]
@@ -89,7 +76,8 @@ def daily_create(
         existed = vault.bytes_of(path) == data
         if not existed:
             _check_free(workspace, path)
-        return [Put(path, data, revision_of(data) if existed else ABSENT), _listing(workspace, then, {path: data})]
+        made = with_links_kept(workspace, [Put(path, data, revision_of(data) if existed else ABSENT)])
+        return with_day_indexes(workspace, made, making=then)
 
     outcome = submit(workspace, gather, reason=f"create {path}", dry_run=dry_run)
     return written(workspace, path, outcome, existed=existed, dry_run=dry_run)
@@ -121,14 +109,10 @@ def daily_write(
 
     def gather() -> list[Edit]:
         file = read_expected(workspace, path, expected_revision)
-        check_editable(file)
         data = appended(file.data, content) if content.strip() else file.data
         if description is not None:
             data = set_property(parse(data), "description", description)
-        edits: list[Edit] = [Put(path, data, file.revision)]
-        if (then := _day_of(workspace, path)) is not None:
-            edits.append(_listing(workspace, then, {path: data}))
-        return edits
+        return with_day_indexes(workspace, [Put(path, data, file.revision)], making=day_of(workspace.vault, path))
 
     outcome = submit(workspace, gather, reason=f"add to {path}", dry_run=dry_run)
     return written(workspace, path, outcome, existed=True, dry_run=dry_run)
@@ -144,47 +128,17 @@ def daily_reindex(workspace: Workspace, day: _Day = None, dry_run: DryRun = Fals
 
     def gather() -> list[Edit]:
         nonlocal existed, listed
-        listed = _events(vault, then)
+        listed = shown_events(vault, then)
         existed = vault.exists(path)
         if not existed and not listed:
             return []
-        return [Amend(path, lambda data: day_index(data, then, listed, anew=True))]
+        return [Amend(path, lambda data: day_index(data, then, listed, among=listed))]
 
     outcome = submit(workspace, gather, reason=f"index {then.isoformat()} anew", dry_run=dry_run)
     if isinstance(outcome, Unchanged):
         return DailyReindexed(path, "unchanged", len(listed), "", dry_run)
     run = "" if dry_run else workspace.caller.run
     return DailyReindexed(path, "changed" if existed else "created", len(listed), run, dry_run)
-
-
-def index_anew(vault: Vault, path: VaultPath) -> list[Edit]:
-    """The edit that brings a day's index up to the events that there are, once what it was made from was undone.
-
-    One that only ever was generated goes with the last event. A file that is no day's index is left alone.
-    """
-    then = _indexed_day(vault, path)
-    data = vault.bytes_of(path) if then else None
-    if then is None or data is None or not has_index(data):
-        return []
-    listed = _events(vault, then)
-    if not listed and is_generated_alone(data, then):
-        return [Remove(path, revision_of(data))]
-    return [Amend(path, lambda found: day_index(found, then, listed, anew=True))]
-
-
-def is_generated_index(vault: Vault, path: VaultPath, data: bytes) -> bool:
-    """Whether a file is a day's index in which nobody has written."""
-    then = _indexed_day(vault, path)
-    return then is not None and has_index(data) and is_generated_alone(data, then)
-
-
-def _indexed_day(vault: Vault, path: VaultPath) -> date | None:
-    """The day whose index has this path; None if it is none's."""
-    try:
-        then = date.fromisoformat(stem(path))
-    except ValueError:
-        return None
-    return then if path == index_path(vault.layout, then) else None
 
 
 def daily_reindex_text(result: DailyReindexed) -> str:
@@ -225,33 +179,7 @@ def _material(workspace: Workspace, path: VaultPath, name: str, content: str, *,
 
     def gather() -> list[Edit]:
         check_new(workspace, target)
-        return [Put(target, content.encode(), ABSENT)]
+        return with_links_kept(workspace, [Put(target, content.encode(), ABSENT)])
 
     outcome = submit(workspace, gather, reason=f"add {target}", dry_run=dry_run)
     return with_promotion(workspace, written(workspace, target, outcome, existed=False, dry_run=dry_run))
-
-
-def _listing(workspace: Workspace, day: date, notes: dict[VaultPath, bytes]) -> Amend:
-    listed = {path: _shown(path, data) for path, data in notes.items()}
-    return Amend(index_path(workspace.vault.layout, day), lambda data: day_index(data, day, listed))
-
-
-def _events(vault: Vault, day: date) -> dict[VaultPath, tuple[str, str]]:
-    """The events of a day, each with its name and description."""
-    folder = day_folder(vault.layout, day)
-    files = [file.path for file in vault.scan(folder).files] if vault.is_folder(folder) else []
-    return {event.path: _shown(event.path, vault.bytes_of(event.path) or b"") for event in events_of(folder, files)}
-
-
-def _shown(path: VaultPath, data: bytes) -> tuple[str, str]:
-    properties = parse(data).properties
-    return str(properties.get("name") or stem(path)), str(properties.get("description") or "")
-
-
-def _day_of(workspace: Workspace, path: VaultPath) -> date | None:
-    """The day whose index lists a note; None for a note that lies elsewhere."""
-    parts: Sequence[str] = path.removeprefix(workspace.vault.layout.daily + "/").split("/")
-    try:
-        return date.fromisoformat(parts[0]) if len(parts) > 1 else None
-    except ValueError:
-        return None

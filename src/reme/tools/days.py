@@ -4,7 +4,7 @@ Owns the paths and the generated region. Writes nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -24,6 +24,7 @@ __all__ = [
     "has_index",
     "index_path",
     "is_generated_alone",
+    "listed_in",
     "one_line",
     "parse_day",
 ]
@@ -121,7 +122,11 @@ def find_event(vault: Vault, day: date, given: str) -> VaultPath:
 
 
 def day_index(
-    data: bytes | None, day: date, notes: Mapping[VaultPath, tuple[str, str]], *, anew: bool = False
+    data: bytes | None,
+    day: date,
+    notes: Mapping[VaultPath, tuple[str, str]],
+    *,
+    among: Collection[VaultPath] | None = None,
 ) -> bytes:
     """The day's index with these notes in its generated region; what surrounds it stays.
 
@@ -129,21 +134,23 @@ def day_index(
         data: The file as it is, None if absent.
         day: The day.
         notes: By path, name and description.
-        anew: Whether these are all; else what else it lists stays too.
+        among: All the events that there are; what else it lists goes. By default all of it stays.
     """
     if data is None:
         data = set_property(parse(b"\n"), "name", day.isoformat())
         data = set_property(parse(data), "description", "What happened on this day")
-    listed: dict[str, str] = {}
-    for line in (region(data, _REGION) or b"").decode("utf-8", "replace").splitlines() if not anew else ():
-        match = _LISTED.match(line)
-        if match:
-            listed[match["path"]] = line
+    listed = {path: line for path, line in listed_in(data).items() if among is None or path in among}
     for path, (name, description) in notes.items():
         shown = one_line(re.sub(r"[\[\]|]+", " ", name))
         listed[path] = f"- [[{path}|{shown}]] — {one_line(description)}".removesuffix(" — ")
     content = "\n".join(listed[path] for path in sorted(listed))
     return with_region(data, _REGION, content.encode("utf-8"))
+
+
+def listed_in(data: bytes | None) -> dict[str, str]:
+    """The lines of a day's index, by the paths of their events."""
+    lines = (region(data or b"", _REGION) or b"").decode("utf-8", "replace").splitlines()
+    return {match["path"]: line for line in lines if (match := _LISTED.match(line))}
 
 
 def is_generated_alone(data: bytes, day: date) -> bool:
