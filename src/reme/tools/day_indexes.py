@@ -47,14 +47,14 @@ def with_day_indexes(workspace: Workspace, edits: Sequence[Edit], *, making: dat
     days = {day for path in (*gone, *come) if (day := day_of(vault, path))}
     if making is not None:
         days.add(making)
-    changes = {edit.path if isinstance(edit, Put) else None: edit for edit in edits}
+    puts = {edit.path: edit for edit in edits if isinstance(edit, Put)}
     found = list(edits)
     for day in sorted(days):
         path = index_path(vault.layout, day)
-        planned = changes.get(path)
         if path in gone or path in come:
             continue
-        data = planned.data if isinstance(planned, Put) and isinstance(planned.data, bytes) else vault.bytes_of(path)
+        planned = puts.get(path)
+        data = planned.data if planned and isinstance(planned.data, bytes) else vault.bytes_of(path)
         if day != making and not has_index(data):
             continue
         if (kept := _kept(vault, day, data, gone, come)) is not None:
