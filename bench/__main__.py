@@ -10,6 +10,7 @@ is measured.
 import argparse
 import json
 import platform
+import re
 import resource
 import shutil
 import sys
@@ -130,7 +131,15 @@ def _searches(index: Index, made: Made) -> dict[str, float | int]:
         "traverse_both_p95_ms": both[1],
         "known_item_hit_at_10": share_found(known),
         "rare_words_hit_at_10": share_found(made.rare),
+        "rare_words_of_ten_notes": len(few := _of_few(made, 10)),
+        "rare_words_of_ten_notes_hit_at_10": share_found(few),
     }
+
+
+def _of_few(made: Made, most: int) -> list[Question]:
+    """Those questions of rare words of which at most so many notes have all: only these can be answered for certain."""
+    notes = [set(re.findall(r"[a-z]+", (made.root / path).read_text("utf-8").lower())) for path in made.paths]
+    return [asked for asked in made.rare if sum(note.issuperset(asked.text.split()) for note in notes) <= most]
 
 
 def _hybrid(index: Index, made: Made) -> dict[str, float | int]:
