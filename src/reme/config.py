@@ -29,6 +29,7 @@ __all__ = [
     "Settings",
     "VaultSettings",
     "create_vault",
+    "enclosing_vault",
     "find_root",
     "load_settings",
 ]
@@ -222,7 +223,8 @@ def find_root(given: str | None, start: Path, environment: Mapping[str, str] | N
         environment: Instead of the process's.
 
     Raises:
-        ConfigError: If the named folder is not there, or none is found.
+        ConfigError: If the named folder is not there or no vault, or none is found. A folder becomes a vault by
+            ``create_vault`` alone: inside another vault, that one would not see what is in it any more.
     """
     named, origin = given, "--vault"
     if not named:
@@ -236,14 +238,34 @@ def find_root(given: str | None, start: Path, environment: Mapping[str, str] | N
                 hint=f"Make one with: reme init {named}",
                 details={"vault": named},
             )
-        return root.resolve()
-    for folder in (start.resolve(), *start.resolve().parents):
-        if (folder / SETTINGS_FILE).is_file() or (folder / STATE_FOLDER).is_dir():
-            return folder
+        root = root.resolve()
+        if (found := enclosing_vault(root)) == root:
+            return root
+        inside = f"; it is a folder of the vault {found}" if found else ""
+        way_out = "Name that one, or make this one a vault of its own" if found else "Make it one"
+        raise ConfigError(
+            f"{named!r} ({origin}) is no vault{inside}",
+            hint=f"{way_out} with: reme init {named}",
+            details={"vault": named},
+        )
+    if found := enclosing_vault(start.resolve()):
+        return found
     raise ConfigError(
         f"there is no vault at {start} or above it",
         hint="Make one here with: reme init . Or name one with --vault DIR or REME_VAULT.",
     )
+
+
+def enclosing_vault(folder: Path) -> Path | None:
+    """The nearest vault of a folder and those around it, if there is one.
+
+    Args:
+        folder: Absolute.
+    """
+    for root in (folder, *folder.parents):
+        if (root / SETTINGS_FILE).is_file() or (root / STATE_FOLDER).is_dir():
+            return root
+    return None
 
 
 def load_settings(root: Path | None, environment: Mapping[str, str] | None = None) -> Settings:

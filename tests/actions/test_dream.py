@@ -165,6 +165,19 @@ def test_an_unchanged_day_asks_nobody_and_writes_nothing(room: Room) -> None:
     assert dream_text(report) == "nothing changed since the last dream"
 
 
+def test_a_dream_tells_of_earlier_days_that_nothing_was_learnt_from(room: Room) -> None:
+    seeded(room)
+    room.write("daily/2026-05-02/旧.md", "- 密钥每九十天轮换一次。\n")
+    dream(room)
+    told = dream_text(dream(room))
+    assert told.splitlines() == [
+        "nothing changed since the last dream",
+        "1 event of earlier days, not learnt from yet: more scan_days would reach it",
+    ]
+    dream(room, scan_days=14)
+    assert dream_text(dream(room)) == "nothing changed since the last dream"
+
+
 def test_woven_links_and_regenerated_parts_wake_nothing(room: Room) -> None:
     seeded(room)
     dream(room)
@@ -274,6 +287,7 @@ def test_b49_impossible_answers_are_refused_one_by_one_and_the_rest_applied(room
             Cite(7, (1,)),
             Cite(1, (42,)),
             Insert(1, claim("two\nlines")),
+            Insert(1, claim("a bell\x00 rang")),
             Insert(1, claim("source:: [[x]]")),
             Supersede(2, claim("First.", 2)),
             Supersede(2, claim("Second.", 2)),
@@ -285,13 +299,13 @@ def test_b49_impossible_answers_are_refused_one_by_one_and_the_rest_applied(room
     text = room.text("digest/wiki/jwt-keys.md")
     assert "- Good. (Ana, 2026-05-15)" in text
     assert "- First. (Ana, 2026-05-15)" in text
-    for gone in ("Out of range", "two", "x]]", "Second", "No evidence"):
+    for gone in ("Out of range", "two", "bell", "x]]", "Second", "No evidence"):
         assert gone not in text
     assert report.units[0].statements == 2
-    assert len(report.problems) == 10
+    assert len(report.problems) == 11
     assert set(room.digest()) == {"digest/wiki/jwt-keys.md"}
     assert report.report is not None
-    assert room.text(report.report).count("not followed") == 10
+    assert room.text(report.report).count("not followed") == 11
 
 
 @pytest.mark.parametrize("number", [0, 2, 99, -1])

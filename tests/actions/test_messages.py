@@ -151,6 +151,13 @@ def test_the_same_words_twice_are_two_messages_and_a_replay_has_the_same_keys() 
         (f"the client secret, see the url in the wiki, is {HEX}", HEX),
         (f"https://x.example/a?id=3&sig={HEX}", HEX),
         ("https://hooks.slack.com/services/T00000000/B00000000/Zq83kfLw02mZxPa7TyUr56Vn", "Zq83kf"),
+        ("The login for the router: admin / Xk9!mmPq22", "Xk9!mmPq22"),
+        ("My PIN is 4821.", "4821"),
+        ("取款密码是482153", "482153"),
+        ("the transfer goes to DE89 3704 0044 0532 0130 00", "0532"),
+        ("GB82WEST12345698765432", "WEST"),
+        ("SSN: 123-45-6789", "123-45"),
+        ("身份证号 11010519491231002X", "19491231"),
     ],
 )
 def test_secrets_are_taken_out(text: str, secret: str) -> None:
@@ -185,6 +192,9 @@ def test_secrets_are_taken_out(text: str, secret: str) -> None:
         f"密钥文件的校验和是 {HEX}",
         f"build {HEX} has the new key",
         "the key ticket is PROJ-1234-fix-the-loginRedirect",
+        "pin 4821 on the board, PIN entry takes 2000 ms, room DE44 1234 5678 9012",
+        "login flow: user / password, then a token",
+        "单号 110105194912310021，订单 20260515123456789",
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:

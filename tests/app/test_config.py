@@ -1,5 +1,6 @@
 """Settings: where they come from, what they may be, and which vault is meant."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,19 @@ def test_a_vault_that_is_not_there_is_an_error(tmp_path: Path, given: str | None
     with pytest.raises(ConfigError, match="'gone'") as caught:
         find_root(given, vault(tmp_path, ""), environment)
     assert "reme init gone" in caught.value.hint
+
+
+@pytest.mark.parametrize("through", ["--vault", "REME_VAULT"])
+def test_no_folder_becomes_a_vault_by_being_named(tmp_path: Path, through: str) -> None:
+    root, alone = vault(tmp_path, ""), tmp_path.parent / f"{tmp_path.name} 独"
+    (root / "digest").mkdir()
+    alone.mkdir()
+    for folder, told in ((root / "digest", f"a folder of the vault {root}"), (alone, "is no vault")):
+        given, environment = (str(folder), {}) if through == "--vault" else (None, {"REME_VAULT": str(folder)})
+        with pytest.raises(ConfigError, match=re.escape(told)) as caught:
+            find_root(given, root, environment)
+        assert f"reme init {folder}" in caught.value.hint
+        assert list(folder.iterdir()) == []
 
 
 def test_no_vault_anywhere_leads_to_init(tmp_path: Path) -> None:

@@ -469,6 +469,25 @@ def test_a_fact_beside_small_talk_is_kept(told: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        "I'm vegetarian.",
+        "I am severely allergic to peanuts.",
+        "I quit smoking.",
+        "Call me Tommy.",
+        "我吃素。",
+        "我是左撇子。",
+        "我有糖尿病",
+        "我戒烟了。",
+        "以后回答请用中文。",
+    ],
+)
+def test_what_somebody_lastingly_is_is_kept_however_short(told: str) -> None:
+    assert kept_of(told) == [told]
+    assert kept_of("I moved to Ghent in March.", told) == ["I moved to Ghent in March.", told]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "flagged"),
     [
         ("Our landlord is Mr. Keller.", "We have a new landlord, Mrs. Brandt.", True),

@@ -73,6 +73,7 @@ def test_a_snippet_is_the_line_that_says_most() -> None:
         ("# Only a heading\n", "heading"): "# Only a heading",
         ("第一行\n\n令牌每年轮换一次\n", "轮换令牌"): "令牌每年轮换一次",
         ("  none\tof  them \n\nb\n", "zebra"): "none of them",
+        ("source:: [[session/dialog/轮换.jsonl]]\n\n-\n\nKeys live long.\n", "轮换"): "Keys live long.",
         ("", "zebra"): "",
         ("a\n", ""): "a",
     }

@@ -197,6 +197,15 @@ def test_unknown_scopes_are_refused(place: Place) -> None:
         ask(place, "alpha", start_date="2026-02-01", end_date="2026-01-01")
 
 
+def test_days_of_any_year_are_days(place: Place) -> None:
+    place.write("daily/2026-05-15/b.md", "alpha")
+    place.write("茶.md", "alpha")
+    both = ["daily/2026-05-15/b.md", "茶.md"]
+    assert sorted(paths(place, "alpha", start_date="0001-01-01", end_date="9999-12-31")) == both
+    assert paths(place, "alpha", start_date="9999-12-31") == []
+    assert paths(place, "alpha", end_date="0001-01-01") == []
+
+
 def test_filters_by_date_layer_and_property(place: Place) -> None:
     place.write("daily/2026-05-14/a.md", "alpha\n")
     place.write("daily/2026-05-15/b.md", "alpha\n")

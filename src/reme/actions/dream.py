@@ -363,6 +363,7 @@ class _Dream:
             moved=tuple((each.source, each.target) for each in self.gathered.moved),
             dropped=dropped[:MOST_LISTED],
             dropped_in_all=len(dropped),
+            earlier=self.gathered.earlier,
         )
         if records:
             self._record(report, rest, proposal, interests)

@@ -67,6 +67,7 @@ class DreamReport:
         moved: Sources that are at another path now, each with that path; they are not learnt from again.
         dropped: The first of what nothing took up.
         dropped_in_all: How many there are.
+        earlier: How many events of days before those looked at nothing was ever learnt from.
     """
 
     run: str
@@ -85,6 +86,7 @@ class DreamReport:
     moved: tuple[tuple[VaultPath, VaultPath], ...] = ()
     dropped: tuple[Dropped, ...] = ()
     dropped_in_all: int = 0
+    earlier: int = 0
 
 
 def dream_summary(report: DreamReport) -> str:
@@ -114,6 +116,7 @@ def _trouble(report: DreamReport) -> list[str]:
     return [
         *(f"- {source} is now {target}" for source, target in report.moved),
         *some([f"- not followed: {one_line(problem)}" for problem in report.problems]),
+        *([_earlier(report.earlier)] if report.earlier else []),
         *(f"- not taken up: {one_line(d.text)} ({d.source}, line {d.line})" for d in report.dropped),
         *([f"- and {more} more"] if (more := report.dropped_in_all - len(report.dropped)) else []),
         *(f"- {node} cites {one_line(source)}, which is gone" for node, source in report.vanished),
@@ -124,6 +127,11 @@ def _trouble(report: DreamReport) -> list[str]:
             for text in entry.statements
         ),
     ]
+
+
+def _earlier(count: int) -> str:
+    them = "it" if count == 1 else "them"
+    return f"- {counted(count, 'event')} of earlier days, not learnt from yet: more scan_days would reach {them}"
 
 
 def dream_text(report: DreamReport) -> str:

@@ -19,6 +19,7 @@ from reme.actions.sources import (
     days_until,
     named_source,
     read_again,
+    unread_events,
 )
 from reme.actions.staleness import StaleReport, find_stale
 from reme.index import refresh
@@ -33,12 +34,14 @@ class Gathered:
 
     Attributes:
         ledger: With what is to be said of moved sources.
+        earlier: How many events of days before those looked at nothing was ever learnt from.
     """
 
     sources: Sequence[Source]
     stale: StaleReport
     moved: tuple[Moved, ...]
     ledger: Ledger
+    earlier: int = 0
 
 
 def gather(workspace: Workspace, settings: DreamSettings, until: date, days: int, path: str | None) -> Gathered:
@@ -53,12 +56,14 @@ def gather(workspace: Workspace, settings: DreamSettings, until: date, days: int
     moved = find_moved(vault, ledger, [vault.find(path)] if path is not None else looked_at)
     ledger = extended(ledger, (line for each in moved for line in each.lines))
     stale = find_stale(vault, ledger)
+    earlier = 0
     if path is not None:
         found = named_source(vault, ledger, path, until)
     else:
         found = _changed(workspace, ledger, settings, until, days, stale)
+        earlier = len(unread_events(vault, ledger, days_until(until, days)[0]))
     waiting = {s.fingerprint for proposal in open_proposals(vault) for s in proposal.sources}
-    return Gathered([source for source in found if source.fingerprint not in waiting], stale, moved, ledger)
+    return Gathered([source for source in found if source.fingerprint not in waiting], stale, moved, ledger, earlier)
 
 
 def _changed(

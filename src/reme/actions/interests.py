@@ -72,7 +72,8 @@ def chosen(
         days: How many days, this one counted, must not have had a topic.
     """
     today = _read(vault, day)
-    known = [*today, *(entry for back in range(1, days) for entry in _read(vault, day - timedelta(days=back)))]
+    before = (day - timedelta(days=back) for back in range(1, min(days, day.toordinal())))
+    known = [*today, *(entry for then in before for entry in _read(vault, then))]
     found: list[Interest] = []
     for topic in topics:
         entry = _interest(topic, sources)

@@ -11,6 +11,7 @@ password is one.
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 __all__ = ["redact"]
@@ -47,6 +48,26 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.IGNORECASE,
         ),
     ),
+    (
+        "password",
+        re.compile(
+            r"\b(?:log-?in|credentials?|账号密码|登录名)\b[^\n:：]{0,40}[:：]\s*\S+\s*[/|,，]\s*(?P<secret>[^\s,;，。；]{6,})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "PIN",
+        re.compile(
+            r"(?:\bPIN\b(?: code| number)?|\b[Pp]in (?:code|number)\b|PIN ?码|取款密码|支付密码)"
+            r"\s*(?:is\b|[:=：是为])?\s*(?P<secret>\d{4,8})\b"
+        ),
+    ),
+    (
+        "social security number",
+        re.compile(
+            r"\b(?:SSN|social security(?: number)?)\b[^\n\d]{0,12}(?P<secret>\d{3}-?\d{2}-?\d{4})\b", re.IGNORECASE
+        ),
+    ),
 )
 _NAMED = re.compile(
     r"(?:(?<![^\W_])(?:secret|password|passwd|passphrase|credential|token"
@@ -70,6 +91,9 @@ _OF_A_PASSWORD = re.compile(
 _HEXADECIMAL = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _HARMLESS = re.compile(r"(?:[A-Za-z]+[_/-])*[A-Za-z]+|[a-z0-9]+(?:[_/-][a-z0-9]+)+|\d+")
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
+_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
+_IDENTITY = re.compile(r"(?<!\d)\d{17}[\dXx](?!\d)")
+_IDENTITY_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _DENSE = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")
 _LEAST_ENTROPY: Final = 4.0
 _LEAST_ENTROPY_NAMED: Final = 3.4
@@ -86,12 +110,13 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     for kind, pattern in _PATTERNS:
         text = pattern.sub(lambda match, kind=kind: _replaced(match, kind, found), text)
     text = _NAMED.sub(lambda match: _replaced(match, "secret", found) if _is_random(match) else match.group(), text)
-    text = _CARD.sub(
-        lambda match: _replaced(match, "card number", found) if _is_card(match.group()) else match.group(), text
-    )
-    text = _DENSE.sub(
-        lambda match: _replaced(match, "secret", found) if _is_dense(match.group()) else match.group(), text
-    )
+    for kind, pattern, is_one in _CHECKED:
+        text = pattern.sub(
+            lambda match, kind=kind, is_one=is_one: (
+                _replaced(match, kind, found) if is_one(match.group()) else match.group()
+            ),
+            text,
+        )
     return text, tuple(found)
 
 
@@ -133,6 +158,18 @@ def _is_card(digits: str) -> bool:
     return len(set(numbers)) > 1 and sum(doubled) % 10 == 0
 
 
+def _is_iban(word: str) -> bool:
+    """ISO 13616: as a number of base 36 with its first four characters behind, one more than a multiple of 97."""
+    plain = word.replace(" ", "")
+    return 15 <= len(plain) <= 34 and int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
+
+
+def _is_identity(digits: str) -> bool:
+    """GB 11643: a Chinese identity number, of which the last character is a check of those before it."""
+    total = sum(weight * int(digit) for weight, digit in zip(_IDENTITY_WEIGHTS, digits, strict=False))
+    return digits[6:8] in ("19", "20") and "10X98765432"[total % 11] == digits[-1].upper()
+
+
 def _is_dense(word: str) -> bool:
     """Random over letters of both cases and digits: no path, no hash in hexadecimal, no words run together."""
     if not (any(c.isupper() for c in word) and any(c.islower() for c in word) and sum(c.isdigit() for c in word) >= 2):
@@ -140,3 +177,11 @@ def _is_dense(word: str) -> bool:
     if word.count("/") > 1 or word.count("-") > 3:
         return False
     return _entropy(word) >= _LEAST_ENTROPY
+
+
+_CHECKED: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...]] = (
+    ("identity number", _IDENTITY, _is_identity),
+    ("card number", _CARD, _is_card),
+    ("account number", _IBAN, _is_iban),
+    ("secret", _DENSE, _is_dense),
+)

@@ -8,6 +8,7 @@ resources only text is read, within a size limit.
 
 import contextlib
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -32,6 +33,7 @@ __all__ = [
     "days_until",
     "named_source",
     "read_again",
+    "unread_events",
 ]
 
 _TEXTS: Final = frozenset({".md", ".markdown", ".txt"})
@@ -90,6 +92,17 @@ def daily_paths(vault: Vault, day: date, largest: int) -> list[VaultPath]:
         for path in dict.fromkeys((*ordered, *rest))
         if path in notes or (_is_text(path) and files[path] <= largest)
     ]
+
+
+def unread_events(vault: Vault, ledger: Ledger, before: date) -> list[VaultPath]:
+    """The events of earlier days that nothing was ever learnt from."""
+    root = parse_path(vault.layout.daily)
+    by_day: defaultdict[date, list[VaultPath]] = defaultdict(list)
+    for path in vault.scan(root).found if vault.is_folder(root) else ():
+        if (day := _day_of(path)) is not None and day < before:
+            by_day[day].append(path)
+    events = (event.path for day, files in by_day.items() for event in events_of(day_folder(vault.layout, day), files))
+    return [path for path in events if path not in ledger.digested]
 
 
 def changed_resources(

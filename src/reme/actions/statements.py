@@ -43,6 +43,7 @@ _CITED: Final = re.compile(r" — (?:\[\[[^\[\]]+\]\](?:, )?)+$")
 _FIELD: Final = re.compile(r"^\s*(?:[-*+]\s+)?[^\W\d][\w-]*:: ")
 _UNFIT: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"[\r\n]"), "it has more than one line"),
+    (re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"), "it has a character in it that no text has"),
     (re.compile(r"<!--|%%|```|~~~|\$\$"), "it would open a comment, a fence or a formula"),
     (
         re.compile(r"^\s*(?:[-*+](?:\s|$)|[>#|<]|(?:[-*_=]\s*){3,}$|\d{1,9}[.)]\s|\[[ xX]\])"),

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import PurePosixPath
-from typing import cast, get_args
+from typing import Final, cast, get_args
 
 from reme.clock import Clock
 from reme.errors import InvalidInput, NotFound
@@ -16,6 +16,10 @@ from reme.paths import VaultPath, basename, fold, parse_path
 from reme.vault import SIDECAR_SUFFIX, Layer
 
 __all__ = ["filter_of", "layers_named", "nearest", "nearest_paths", "within"]
+
+_EARLIEST: Final = date(1700, 1, 1)
+_LATEST: Final = date(2250, 1, 1)
+"""No file is of a day before or after these, which nanoseconds in 64 bits can still tell."""
 
 
 def within(name: str, value: int, low: int, high: int) -> int:
@@ -92,7 +96,7 @@ def filter_of(
         start_date=first and first.isoformat(),
         end_date=last and last.isoformat(),
         start_ns=_instant(clock, first) if first else None,
-        end_ns=_instant(clock, last + timedelta(days=1)) if last else None,
+        end_ns=_instant(clock, min(last, _LATEST) + timedelta(days=1)) if last else None,
     )
 
 
@@ -161,6 +165,7 @@ def _day(field: str, value: str | None) -> date | None:
 
 
 def _instant(clock: Clock, day: date) -> int:
+    day = min(max(day, _EARLIEST), _LATEST + timedelta(days=1))
     return int(datetime.combine(day, time(), clock.zone).timestamp()) * 1_000_000_000
 
 

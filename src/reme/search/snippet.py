@@ -15,21 +15,21 @@ _BEFORE_BYTES: Final = 80
 _ENDING: Final = 2
 _LONG: Final = 5
 _WORD: Final = re.compile(r"[^\W_]+")
-_HEADING: Final = re.compile(r"#{1,6}\s")
+_UNTELLING: Final = re.compile(r"#{1,6}\s|(?:[-*+] )?(?:\w+:: ?)?\[\[[^\[\]]*\]\]$|[-*+]$|-{3,}$")
 
 
 def snippet(text: str, query: str) -> str:
     """The line of a text that has most of a query's words, cut around the first of them; the first one where none has.
 
-    Words count without their last letters, and writing without spaces by its pairs of characters. A heading is taken
-    only where nothing else is left.
+    Words count without their last letters, and writing without spaces by its pairs of characters. A heading, a bare
+    link or a sign alone is taken only where nothing else is left.
 
     Args:
         text: Several lines.
         query: What was asked.
     """
     lines = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
-    lines = [line for line in lines if not _HEADING.match(line)] or lines
+    lines = [line for line in lines if not _UNTELLING.match(line)] or lines
     if not lines:
         return ""
     words = _words(query)

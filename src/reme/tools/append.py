@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from annotated_types import Len
 
 from reme.errors import InvalidInput
+from reme.markdown import parse_head
 from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools.changes import DryRun, Written, content_expected, submit, written
@@ -37,7 +38,8 @@ def append(
         NotFound: If there is no such file.
         Conflict: If it is not at the expected revision.
         Refused: If it is not in UTF-8.
-        InvalidInput: If there is nothing to add, or a resource's sidecar would no longer be a list of entries.
+        InvalidInput: If there is nothing to add, it would close frontmatter that is left open, or a resource's sidecar
+            would no longer be a list of entries.
     """
     if not content.strip():
         raise InvalidInput("there is nothing to append", hint="Give some text as `content`.")
@@ -67,8 +69,17 @@ def appended(data: bytes, content: str) -> bytes:
     Args:
         data: A file's bytes, kept as a prefix.
         content: What to add; blank lines around it do not count.
+
+    Raises:
+        InvalidInput: If it would make what is there frontmatter, which begins as such and is not closed.
     """
-    return data + _addition(data, content)
+    result = data + _addition(data, content)
+    if parse_head(result).frontmatter and not parse_head(data).frontmatter:
+        raise InvalidInput(
+            "what is there begins with a line --- that nothing closes: the addition would, and make it frontmatter",
+            hint="Add the text without its line ---, or edit the file's first line.",
+        )
+    return result
 
 
 def _addition(data: bytes, content: str) -> bytes:

@@ -101,10 +101,12 @@ def cli(ctx: click.Context) -> None:
 @click.pass_obj
 def init(invocation: Invocation, folder: str | None) -> None:
     """Make a folder a vault: the present one, or FOLDER. What is in it stays as it is."""
-    from reme.config import create_vault
+    from reme.config import create_vault, enclosing_vault
 
     root = Path(folder or invocation.vault or ".").expanduser()
     made = create_vault(root)
+    if made and (around := enclosing_vault(root.resolve().parent)):
+        invocation.output.notice(f"it lies in the vault {around}, which does not see what is in it any more")
     text = f"{root.resolve()} is a vault" + (f"; made {', '.join(made)}" if made else " already; nothing was changed")
     invocation.output.either(text, {"vault": str(root.resolve()), "created": list(made)})
 

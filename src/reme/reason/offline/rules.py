@@ -58,6 +58,7 @@ class Rules:
     question: Pattern[str]
     decision: Pattern[str]
     preference: Pattern[str]
+    trait: Pattern[str]
     state: Pattern[str]
     instruction: Pattern[str]
     sequence: Pattern[str]

@@ -144,12 +144,12 @@ def rate(
     rounded where both halves agree.
     """
     rules = rules_for(text)
+    lasting = personal and step is None and rules.trait.search(text) is not None
     if step is None and (
-        _too_short(text)
-        or len(text) > _LONGEST
+        len(text) > _LONGEST
         or rules.question.search(text)
         or rules.machine.search(text)
-        or _is_courtesy(lexicon, rules, text)
+        or (not lasting and (_too_short(text) or _is_courtesy(lexicon, rules, text)))
     ):
         return None
     entities = [e for e in (str(m.group()) for m in rules.entity.finditer(text)) if not _is_no_name(rules, e, names)]
@@ -167,7 +167,7 @@ def rate(
     terms = lexicon.terms(text)
     if personal and rules.first_person.search(text) and not (rules.platitude.search(text) or rules.praise.search(text)):
         score += _NAMING * min(_MOST_NAMING, len(lexicon.subjects(text)))
-    if kind != "procedure":
+    if kind != "procedure" and not lasting:
         told = entities or rules.number.search(text) or rules.time.search(text)
         if _too_short(bare) or rules.telling.match(bare) or (rules.request.search(text) and not entities):
             return None
@@ -305,7 +305,7 @@ def kind_of(text: str) -> StatementKind:
         return "procedure"
     if rules.decision.search(text):
         return "decision"
-    if rules.preference.search(text):
+    if rules.preference.search(text) or rules.trait.search(text):
         return "preference"
     return "state" if rules.state.search(text) else "fact"
 
