@@ -99,6 +99,18 @@ def test_a_source_in_an_open_proposal_is_not_proposed_again(room: Room) -> None:
     assert dream(room, Scripted()).sources == ()
 
 
+def test_what_an_open_proposal_has_taken_is_not_proposed_again(room: Room) -> None:
+    texts = ("Nadia is allergic to walnuts.", "The signing keys rotate every 90 days.", "我们决定每周四盘点仓库。")
+    room.write(SOURCE, "".join(f"- {text} (Nadia, 2026-05-15) — [[x]]\n" for text in texts))
+    for _ in texts:
+        dream(room, OFFLINE, settings=PROPOSE, max_units=1)
+    found = {each.run: [file.path for file in each.files] for each in proposals(room.workspace).proposals}
+    assert len(found) > 1
+    assert [accept(room.workspace, run).left for run in found] == [0] * len(found)
+    for text in texts:
+        assert sum(text in room.text(path) for paths in found.values() for path in paths) == 1
+
+
 def test_without_the_state_folder_proposals_are_lost_and_decisions_are_not(room: Room) -> None:
     seeded(room)
     run = proposed(room, Create((claim("Keys rotate."),)))

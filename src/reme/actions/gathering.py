@@ -56,14 +56,16 @@ def gather(workspace: Workspace, settings: DreamSettings, until: date, days: int
     moved = find_moved(vault, ledger, [vault.find(path)] if path is not None else looked_at)
     ledger = extended(ledger, (line for each in moved for line in each.lines))
     stale = find_stale(vault, ledger)
+    waiting = open_proposals(vault)
+    known = extended(ledger, (line for proposal in waiting for file in proposal.files for line in file.derived))
     earlier = 0
     if path is not None:
-        found = named_source(vault, ledger, path, until)
+        found = named_source(vault, known, path, until)
     else:
-        found = _changed(workspace, ledger, settings, until, days, stale)
+        found = _changed(workspace, known, settings, until, days, stale)
         earlier = len(unread_events(vault, ledger, days_until(until, days)[0]))
-    waiting = {s.fingerprint for proposal in open_proposals(vault) for s in proposal.sources}
-    return Gathered([source for source in found if source.fingerprint not in waiting], stale, moved, ledger, earlier)
+    done = {source.fingerprint for proposal in waiting for source in proposal.sources}
+    return Gathered([source for source in found if source.fingerprint not in done], stale, moved, ledger, earlier)
 
 
 def _changed(
