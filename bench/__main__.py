@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -138,8 +139,11 @@ def _searches(index: Index, made: Made) -> dict[str, float | int]:
 
 def _of_few(made: Made, most: int) -> list[Question]:
     """Those questions of rare words of which at most so many notes have all: only these can be answered for certain."""
-    notes = [set(re.findall(r"[a-z]+", (made.root / path).read_text("utf-8").lower())) for path in made.paths]
-    return [asked for asked in made.rare if sum(note.issuperset(asked.text.split()) for note in notes) <= most]
+    having: Counter[Question] = Counter()
+    for path in made.paths:
+        words = set(re.findall(r"[a-z]+", (made.root / path).read_text("utf-8").lower()))
+        having.update(asked for asked in made.rare if words.issuperset(asked.text.split()))
+    return [asked for asked in made.rare if having[asked] <= most]
 
 
 def _hybrid(index: Index, made: Made) -> dict[str, float | int]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reme.errors import Conflict, InvalidInput, NotFound, Refused
 from reme.markdown import parse
+from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools import append, write
 from reme.tools.append import appended
@@ -61,7 +62,7 @@ def test_what_is_there_is_kept(before: str, content: str) -> None:
         return
     data = before.encode()
     try:
-        result = appended(data, content)
+        result = appended(VaultPath("a.md"), data, content)
     except InvalidInput:
         assert before.lstrip("\ufeff").startswith("---")
         assert "---" in content

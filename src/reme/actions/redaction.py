@@ -51,21 +51,21 @@ _PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "password",
         re.compile(
-            r"\b(?:log-?in|credentials?|账号密码|登录名)\b[^\n:：]{0,40}[:：]\s*\S+\s*[/|,，]\s*(?P<secret>[^\s,;，。；]{6,})",
+            r"(?:\b(?:log-?in|credentials?)\b|账号密码|登录名)[^\n:：]{0,40}[:：]\s*\S+\s*[/|,，]\s*(?P<secret>[^\s,;，。；]{6,})",
             re.IGNORECASE,
         ),
     ),
     (
         "PIN",
         re.compile(
-            r"(?:\bPIN\b(?: code| number)?|\b[Pp]in (?:code|number)\b|PIN ?码|取款密码|支付密码)"
-            r"\s*(?:is\b|[:=：是为])?\s*(?P<secret>\d{4,8})\b"
+            r"(?:(?<![A-Za-z])PIN(?![A-Za-z])(?: code| number)?|\b[Pp]in (?:code|number)|取款密码|支付密码)"
+            r"\s*码?\s*(?:is\b|[:=：是为])?\s*(?P<secret>\d{4,8})(?![\dA-Za-z])"
         ),
     ),
     (
         "social security number",
         re.compile(
-            r"\b(?:SSN|social security(?: number)?)\b[^\n\d]{0,12}(?P<secret>\d{3}-?\d{2}-?\d{4})\b", re.IGNORECASE
+            r"(?:(?<![A-Za-z])SSN|social security)[^\n\d]{0,20}(?P<secret>\d{3}-?\d{2}-?\d{4})(?!\d)", re.IGNORECASE
         ),
     ),
 )
@@ -91,7 +91,7 @@ _OF_A_PASSWORD = re.compile(
 _HEXADECIMAL = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _HARMLESS = re.compile(r"(?:[A-Za-z]+[_/-])*[A-Za-z]+|[a-z0-9]+(?:[_/-][a-z0-9]+)+|\d+")
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
 _IDENTITY = re.compile(r"(?<!\d)\d{17}[\dXx](?!\d)")
 _IDENTITY_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _DENSE = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/])")

@@ -52,22 +52,23 @@ def append(
         if isinstance(before, Large):
             return [Append(target, _addition(_end(vault, target, before.size), content), before.size)]
         if target.endswith(SIDECAR_SUFFIX) and vault.layer_of(target) == "resource":
-            data = appended(before, content)
+            data = appended(target, before, content)
             check_sidecar(target, data)
             return [Append(target, data[len(before) :], len(before))]
         if expected_revision is not None:
-            return [Put(target, appended(before, content), revision_of(before))]
-        return [Amend(target, lambda data: appended(data or b"", content))]
+            return [Put(target, appended(target, before, content), revision_of(before))]
+        return [Amend(target, lambda data: appended(target, data or b"", content))]
 
     outcome = submit(workspace, gather, reason=f"append to {target}", dry_run=dry_run)
     return written(workspace, target, outcome, existed=True, dry_run=dry_run)
 
 
-def appended(data: bytes, content: str) -> bytes:
+def appended(path: VaultPath, data: bytes, content: str) -> bytes:
     """These bytes with a text behind them that is a block of its own.
 
     Args:
-        data: A file's bytes, kept as a prefix.
+        path: The file's, to be named in an error.
+        data: Its bytes, kept as a prefix.
         content: What to add; blank lines around it do not count.
 
     Raises:
@@ -76,8 +77,9 @@ def appended(data: bytes, content: str) -> bytes:
     result = data + _addition(data, content)
     if parse_head(result).frontmatter and not parse_head(data).frontmatter:
         raise InvalidInput(
-            "what is there begins with a line --- that nothing closes: the addition would, and make it frontmatter",
+            f"{path} begins with a line --- that nothing closes: the addition would, and make frontmatter of it",
             hint="Add the text without its line ---, or edit the file's first line.",
+            details={"path": path},
         )
     return result
 

@@ -109,7 +109,7 @@ def daily_write(
 
     def gather() -> list[Edit]:
         file = read_expected(workspace, path, expected_revision)
-        data = appended(file.data, content) if content.strip() else file.data
+        data = appended(file.path, file.data, content) if content.strip() else file.data
         if description is not None:
             data = set_property(parse(data), "description", description)
         return with_day_indexes(workspace, [Put(path, data, file.revision)], making=day_of(workspace.vault, path))
