@@ -22,6 +22,7 @@ _COMMANDS = {
     "read": ("read", "digest/wiki/nothing-here"),
     "search": ("search", "jwt rotation"),
     "list": ("list", "--limit", "5"),
+    "status": ("status",),
 }
 
 

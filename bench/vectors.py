@@ -29,7 +29,7 @@ _REPEATS = 3
 
 def main() -> None:
     """Measure each size that is asked for."""
-    each_size("bench.vectors", "Measure the exact scan of many vectors.", "chunks", [100_000], _measure)
+    each_size("bench.vectors", "Measure the scan of many vectors.", "chunks", [100_000], _measure)
 
 
 def _measure(folder: Path, chunks: int) -> dict[str, float]:

@@ -29,7 +29,7 @@ from reme.reason.offline.sentences import split
 from reme.reason.offline.terms import Lexicon
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "locomo" / "locomo5.json"
-SETTINGS = ((0.3, 12), (0.9, 1), (0.6, 1), (0.28, 1), (0.18, 1), (0.1, 1))
+SETTINGS = ((0.3, 20), (0.9, 1), (0.6, 1), (0.28, 1), (0.18, 1), (0.1, 1))
 HALVES = (range(2), range(2, 5))
 ADVERSARIAL = 5
 

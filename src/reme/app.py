@@ -6,26 +6,30 @@ every room below; knows no face.
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import reme.index
+import reme.models
+import reme.search
+import reme.vault
 from reme.catalog import Catalog, Operation, add_tools, valid_arguments
 from reme.clock import Clock, zone_named
 from reme.config import DreamOptions, LLMOptions, MemoryOptions, Settings, load_settings
 from reme.errors import Refused, ReMeError, Unavailable
-from reme.index import Index, IndexDamaged, Keeper, ProjectorStatus, open_index, reported
-from reme.models import ChatModel, ChatSettings, Embedder, EndpointSettings, open_chat, open_embedder
-from reme.paths import parse_path
+from reme.index import Index, IndexDamaged, open_index
+from reme.paths import VaultPath, parse_path
 from reme.progress import Progress, unseen
 from reme.revision import revision_of
-from reme.search import AccessLog, Anchors, Signals, merge_access
+from reme.search import AccessLog, Signals, merge_access
 from reme.state import State
 from reme.tools import Caller, Workspace
-from reme.vault import Amend, Role, Vault, finish_interrupted
+from reme.vault import Role, Vault, finish_interrupted
 
 __all__ = ["App", "build_catalog", "open_vault", "run_runtime"]
 
@@ -60,10 +64,10 @@ class App:
         self.settings = settings
         self.catalog = catalog
         self._notices = notices
-        self._embedder: Embedder | None = None
-        self._model: ChatModel | None = None
+        self._embedder: reme.models.Embedder | None = None
+        self._model: reme.models.ChatModel | None = None
         self._signals = Signals(vault.state_dir / _SIGNALS)
-        self._anchors = Anchors()
+        self._anchors: reme.search.Anchors | None = None
         self._left_behind: Sequence[object] = ()
         self._access = AccessLog(state, vault.clock) if settings.search.access_log else None
         self._started = started
@@ -119,7 +123,7 @@ class App:
         if role not in operation.roles:
             raise Refused(
                 f"{operation.name} is not for the role {role}",
-                hint=f"It is for: {_listed(operation.roles)}. The role is given with --role.",
+                hint=f"Give another `role`: {_listed(operation.roles)}.",
             )
         try:
             finish_interrupted(self.vault)
@@ -148,24 +152,31 @@ class App:
             embedder=self.embedder,
             signals=self._signals,
             access=self._access,
-            anchors=self._anchors,
+            anchors=self.anchors,
             keeper=self.keeper,
             views=self._views,
+            unsourced=self._unsourced,
             embedder_name=settings.embedder,
             reasoner_name=_reasoner_name(settings),
             daily_tokens=settings.llm.daily_tokens if _asks_model(settings) else None,
         )
 
-    def _views(self) -> tuple[Amend, ...]:
+    def _views(self) -> "tuple[reme.vault.Amend, ...]":
         from reme.actions import view_edit
 
         dream = _dream_settings(self.settings)
         return (view_edit(self.vault, dream.buckets, dream.fallback),)
 
-    def keeper(self) -> Keeper | None:
+    def _unsourced(self, changed: Collection[VaultPath]) -> tuple[VaultPath, ...]:
+        from reme.actions import unsourced
+
+        return unsourced(self.vault, changed)
+
+    def keeper(self) -> "reme.index.Keeper | None":
         """The process that keeps the index in step with the files, or None if none does."""
         if not (self.vault.state_dir / "projector.json").exists():  # no runtime has ever been here: none is loaded
             return None
+        from reme.index import Keeper, reported
         from reme.runtime import holder
 
         found = holder(self.vault.state_dir)
@@ -174,7 +185,13 @@ class App:
         silent = self.vault.clock.now().timestamp() - found.beat
         return Keeper(found.pid, found.host, reported(found.report), silent)
 
-    def embedder(self) -> Embedder | None:
+    def anchors(self) -> "reme.search.Anchors":
+        """What tells the intent of a query, made at the first call."""
+        if self._anchors is None:
+            self._anchors = reme.search.Anchors()
+        return self._anchors
+
+    def embedder(self) -> "reme.models.Embedder | None":
         """The embedder that the settings name, opened at the first call; None for none.
 
         Raises:
@@ -182,12 +199,14 @@ class App:
             Unavailable: If it is not installed or does not answer.
         """
         if self._embedder is None and self.settings.embedder != "none":
+            from reme.models import EndpointSettings, open_embedder
+
             endpoint, given = EndpointSettings(), self.settings.endpoint
             endpoint = replace(endpoint, url=given.url or endpoint.url, key=given.key)
             self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
         return self._embedder
 
-    def model(self) -> ChatModel | None:
+    def model(self) -> "reme.models.ChatModel | None":
         """The chat model that decides, opened at the first call; None where the offline reasoner does.
 
         Raises:
@@ -195,6 +214,8 @@ class App:
         """
         llm = self.settings.llm
         if self._model is None and _asks_model(self.settings):
+            from reme.models import ChatSettings, open_chat
+
             options = ("url", "key", "proxy", "timeout", "tries")
             given = {name: value for name in options if (value := getattr(llm, name)) is not None}
             self._model = open_chat(llm.model, ChatSettings(**given))
@@ -289,19 +310,26 @@ def _reasoner_name(settings: Settings) -> str:
 
 
 def build_catalog(settings: Settings) -> Catalog:
-    """Every operation: the tools, then the actions, which are loaded only when one is asked for."""
+    """Every operation: the tools, then the actions."""
     return Catalog(add_tools, lambda catalog: _add_actions(catalog, settings))
 
 
 def _add_actions(catalog: Catalog, settings: Settings) -> None:
-    from reme.actions import ActionSettings, MemorySettings, register
+    from reme.actions import register
+
+    register(catalog, partial(_action_settings, settings))
+
+
+def _action_settings(settings: Settings) -> Any:
+    """The ``ActionSettings``, whose room is only loaded when an action is run."""
+    from reme.actions import ActionSettings, MemorySettings
 
     memory = replace(MemorySettings(), **_set(settings.memory))
-    register(catalog, ActionSettings(memory=memory, dream=_dream_settings(settings)))
+    return ActionSettings(memory=memory, dream=_dream_settings(settings))
 
 
 def _dream_settings(settings: Settings) -> Any:
-    """The ``DreamSettings``, whose room is only loaded when they are asked for."""
+    """The ``DreamSettings``, likewise."""
     from reme.actions import BUCKET_PRESETS, DreamSettings
     from reme.reason import Bucket
 
@@ -366,6 +394,7 @@ def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:
     Raises:
         ConfigError, Unavailable: As ``open_vault``.
     """
+    from reme.index import ProjectorStatus
     from reme.runtime import Projector, each, embedding, reading, run
 
     def told(status: ProjectorStatus) -> None:

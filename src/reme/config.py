@@ -4,6 +4,7 @@ Owns the file's format and is the only module that reads the environment. Knows 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -34,6 +35,13 @@ __all__ = [
     "load_settings",
 ]
 
+
+_PLAIN_LINE: Final = re.compile(
+    r"(?:(?P<indent>  )?(?P<key>[a-z_]+):(?: +(?P<word>[A-Za-z][\w/.+-]*(?::[\w/.+-]+)*))?)?(?:(?:^| +)#.*)? *",
+    re.ASCII,
+)
+_NO_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+"""What YAML takes for something else than a word."""
 
 _FromOne = Annotated[int, Ge(1)]
 _Price = Annotated[float, Ge(0)]
@@ -298,7 +306,8 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
     settings: Settings = _section(Settings, document, "", environment)
     zone = settings.vault.timezone or system_zone(environment)
     zone_named(zone)
-    return replace(settings, vault=replace(settings.vault, timezone=zone))
+    folders = settings.folders.spelled_as_in(root) if root else settings.folders
+    return replace(settings, vault=replace(settings.vault, timezone=zone), folders=folders)
 
 
 def _read_document(path: Path) -> dict[str, object]:
@@ -308,6 +317,8 @@ def _read_document(path: Path) -> dict[str, object]:
         return {}
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be read: {error.strerror}", details={"path": str(path)}) from error
+    if (plain := _plain_document(data)) is not None:
+        return plain
     import yaml
 
     try:
@@ -318,6 +329,31 @@ def _read_document(path: Path) -> dict[str, object]:
         problem = getattr(error, "problem", None) or str(error)
         raise ConfigError(f"{place}: this is not valid YAML: {problem}", hint="Correct the line.") from error
     return _mapping(document, "the file")
+
+
+def _plain_document(data: bytes) -> dict[str, object] | None:
+    """What a file says that has only sections of words, as it has when it is made and as most stay; None of any other.
+
+    So that most commands need not load YAML, which says the same of such a file.
+    """
+    document: dict[str, object] = {}
+    section: dict[str, object] | None = None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if not (match := _PLAIN_LINE.fullmatch(line)) or not line.isprintable():
+            return None
+        indent, key, word = match["indent"], match["key"], match["word"]
+        if key is None:
+            continue
+        where = section if indent else document
+        if where is None or key in where or _NO_WORDS & {key, (word or "").lower()}:
+            return None
+        if not indent:
+            section = None
+        if word is None and not indent:
+            where[key] = section = {}
+        else:
+            where[key] = word
+    return {key: value or None for key, value in document.items()}
 
 
 def _mapping(document: object, name: str) -> dict[str, object]:
@@ -424,7 +460,7 @@ vault:
 #   price_in: 0.4             # what a million tokens costs, read and written, for `reme cost`
 #   price_out: 1.6
 
-# folders:                    # where things are kept
+# folders:                    # where things are kept; one that is there as Daily or DAILY is taken as it is
 #   resource: resource        # raw material, written once
 #   daily: daily              # what happened, by day
 #   digest: digest            # what was learnt

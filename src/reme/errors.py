@@ -22,7 +22,8 @@ class ReMeError(Exception):
     Args:
         message: What is wrong, naming the thing.
         hint: The way out, one sentence, or empty. Parameters stand in backquotes, here and in the message, so that a
-            face can spell them as they are given to it; ``=false`` behind one means turning it off.
+            face can spell them as they are given to it; ``=false`` behind one means turning it off. So do operations,
+            alone or with one argument, as in ``show run=ID``.
         details: JSON-compatible facts for programs (paths, lines, counts).
     """
 

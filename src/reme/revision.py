@@ -3,9 +3,8 @@
 Owns how bytes become a token. Knows nothing of where the bytes come from.
 """
 
-import hashlib
 from collections.abc import Iterable
-from typing import Final, NewType
+from typing import Any, Final, NewType
 
 __all__ = ["ABSENT", "Revision", "digest", "revision_of", "revision_of_pieces"]
 
@@ -21,7 +20,7 @@ def revision_of(data: bytes | None) -> Revision:
     """The revision of these bytes; ``ABSENT`` for None."""
     if data is None:
         return ABSENT
-    return Revision(hashlib.blake2b(data, digest_size=_SIZE).hexdigest())
+    return Revision(digest(data).hexdigest())
 
 
 def revision_of_pieces(pieces: Iterable[bytes]) -> Revision:
@@ -32,6 +31,8 @@ def revision_of_pieces(pieces: Iterable[bytes]) -> Revision:
     return Revision(found.hexdigest())
 
 
-def digest() -> "hashlib.blake2b":
-    """A hash to be fed with bytes, whose hex digest is then their revision."""
-    return hashlib.blake2b(digest_size=_SIZE)
+def digest(data: bytes = b"") -> Any:
+    """A hash (of ``hashlib``) to be fed with bytes, whose hex digest is then their revision."""
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=_SIZE)

@@ -1,14 +1,6 @@
 """A reasoner that answers anything at all: whatever it says, laws hold and every run can be taken back.
 
-Where each rule of evolution is shown:
-
-E-1, E-4, P-1   `test_laws_hold_and_undo_restores_every_byte`, `test_dream.test_e1_and_e4_hold_on_random_updates`
-E-2             the splits of `tests/vault/test_commit.py`; a dream divides nothing
-F-1, F-2, F-10  `test_s1_f1_and_f2_nothing_moves_and_nobody_elses_body_changes`; E-3 in the first test
-F-4             `test_dream.test_an_unknown_candidate_is_refused_and_the_source_read_again`: unit by unit
-F-5             `test_s1_f5_the_offline_reasoner_creates_where_it_is_unsure`
-F-7             `test_dream.test_candidates_come_from_all_buckets_and_one_link_further`
-F-11            `test_a_body_that_keeps_every_link_but_drops_the_prose_is_refused`
+The laws one by one are in `test_laws`.
 """
 
 import itertools

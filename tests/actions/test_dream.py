@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reme.actions import BUCKET_PRESETS, DreamReport, DreamSettings, auto_dream, auto_memory, dream_text
+from reme.actions.dream_report import dream_summary
 from reme.errors import InvalidInput
 from reme.markdown import parse, words
 from reme.reason import (
@@ -21,6 +22,8 @@ from reme.reason import (
     Claim,
     Contradict,
     Create,
+    Dispute,
+    Elsewhere,
     Evidence,
     Extraction,
     Insert,
@@ -244,6 +247,111 @@ def test_contradictions_stand_side_by_side(room: Room, old: str, new: str) -> No
     text = room.text(node)
     assert f"- {old} (Ana, 2026-05-15) — [[{SOURCE}]]\n\n> [!conflict] {new} (Bo, 2026-05-15) — [[{later}]]\n" in text
     assert "superseded" not in text
+
+
+HABITS = """\
+---
+name: 习惯
+description: 咖啡
+---
+
+- 我每天喝三杯咖啡。 (Ana, 2026-05-01) — [[daily/2026-05-01/a.md]]
+
+derived_from:: [[daily/2026-05-01/a.md]]
+"""
+KITCHEN = """\
+---
+name: The kitchen
+description: x
+---
+
+## Facts
+
+- We repainted the kitchen on Saturday. (Ana, 2026-05-15) — [[session/dialog/s1.jsonl#L1|L1]]
+- The kitchen walls are sage green. (Ana, 2026-05-15) — [[session/dialog/s1.jsonl#L2|L2]]
+- 我现在每天只喝一杯咖啡。 (Ana, 2026-05-15) — [[session/dialog/s1.jsonl#L3|L3]]
+- The keys rotate every 90 days. (Ana, 2026-05-15) — [[session/dialog/s1.jsonl#L4|L4]]
+"""
+
+
+def test_what_changed_amid_other_talk_is_told_where_it_stands(room: Room) -> None:
+    room.write(SOURCE, KITCHEN)
+    room.write("digest/wiki/jwt-keys.md", NODE)
+    room.write("digest/personal/习惯.md", HABITS)
+    before = {path: room.text(path) for path in ("digest/wiki/jwt-keys.md", "digest/personal/习惯.md")}
+    report = dream(room)
+    assert [(unit.outcome, unit.statements) for unit in report.units] == [("created", 2)]
+    kitchen = report.units[0].node
+    assert kitchen is not None
+    assert {(unit.outcome, unit.node, unit.statements) for unit in report.elsewhere} == {
+        ("refined", path, 1) for path in before
+    }
+    assert "2 other nodes told of" in dream_summary(report)
+    cited = f"(Ana, 2026-05-15) — [[{SOURCE}]]"
+    assert f"> [!conflict] The keys rotate every 90 days. {cited}\n" in room.text("digest/wiki/jwt-keys.md")
+    assert f"> [!conflict] 我现在每天只喝一杯咖啡。 {cited}\n" in room.text("digest/personal/习惯.md")
+    assert "90 days" not in room.text(kitchen)
+    assert "related:: [[digest/personal/习惯.md]]" in room.text(kitchen)
+    (together,) = [record for record in history(room.shared.vault) if kitchen in record.paths]
+    assert {*before, "audit/ledger.jsonl"} <= set(together.paths), "one change set holds all of a unit"
+    assert dream(room).sources == ()
+    undo(room.shared.vault, report.run, role="person", actor="test", new_run="undo")
+    assert {path: room.text(path) for path in before} == before
+    assert kitchen not in room.digest()
+
+
+def test_edits_elsewhere_are_checked_like_all_others(room: Room) -> None:
+    room.write(SOURCE, KITCHEN)
+    room.write("digest/personal/习惯.md", HABITS)
+    room.write("digest/wiki/jwt-keys.md", NODE)
+
+    def answer(candidates: Sequence[Candidate]) -> Integration:
+        keys, habits = (
+            next(n for n, one in enumerate(candidates, start=1) if one.name == name) for name in ("JWT keys", "习惯")
+        )
+        told = (Supersede(1, claim("我现在每天只喝一杯咖啡。", 3)), Insert(9, claim("Walls.", 2)), Cite(1, (7,)))
+        edits = (Insert(2, claim("The keys rotate every 90 days.", 4)),)
+        elsewhere = (Elsewhere(habits, told), Elsewhere(9, edits), Elsewhere(habits, edits), Elsewhere(keys, edits))
+        return Update(keys, "refine", edits, elsewhere=elsewhere)
+
+    report = dream(room, Scripted(answer))
+    assert [(unit.outcome, unit.statements) for unit in report.units] == [("refined", 1)]
+    assert [(unit.outcome, unit.node) for unit in report.elsewhere] == [("refined", "digest/personal/习惯.md")]
+    told = "\n".join(report.problems)
+    assert told.count("is given twice") == 2
+    assert "candidate 9 was not offered" in told
+    assert "insert: block 9 of digest/personal/习惯.md was not offered" in told
+    assert "evidence 7 was not offered" in told
+    assert "> [!superseded] 我每天喝三杯咖啡。 (Ana, 2026-05-01)" in room.text("digest/personal/习惯.md")
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_was_corrected_in_one_conversation_stands_side_by_side(room: Room, known: bool) -> None:
+    room.write(SOURCE, KITCHEN)
+    stated, other = claim("The kitchen walls are sage green.", 2), claim("我现在每天只喝一杯咖啡。", 3)
+    disputes = (Dispute(stated, other), Dispute(claim("Nobody said this.", 1), other), Dispute(stated, claim("x", 9)))
+    path = "digest/wiki/jwt-keys.md"
+    if known:
+        room.write(path, NODE)
+        report = dream(room, Scripted(Update(1, "refine", (Insert(2, stated),), disputes=disputes)))
+    else:
+        report = dream(room, Scripted(Create((stated,), disputes=disputes)))
+    assert [(unit.node, unit.statements) for unit in report.units] == [(path, 2)]
+    cited = f"(Ana, 2026-05-15) — [[{SOURCE}]]"
+    assert f"- {stated.text} {cited}\n\n> [!conflict] {other.text} {cited}\n" in room.text(path)
+    told = "\n".join(report.problems)
+    assert "contradicts what is not stated" in told
+    assert "evidence 9 was not offered" in told
+
+
+@pytest.mark.parametrize("mode", ["dry run", "propose"])
+def test_what_is_told_elsewhere_can_be_looked_at_first(room: Room, mode: str) -> None:
+    room.write(SOURCE, KITCHEN)
+    room.write("digest/personal/习惯.md", HABITS)
+    wanted = {"dry_run": True} if mode == "dry run" else {"settings": DreamSettings(mode="propose")}
+    report = dream(room, **wanted)
+    assert room.text("digest/personal/习惯.md") == HABITS
+    assert "+> [!conflict] 我现在每天只喝一杯咖啡。" in report.diff
 
 
 def test_superseding_keeps_the_old_statement_and_its_source(room: Room) -> None:

@@ -43,7 +43,7 @@ def learnt(room: Room) -> DreamReport:
 
 def promoted(room: Room) -> None:
     """The event gets material, and so a folder of its own."""
-    daily_write(room.workspace, "jwt", "A table of all the keys.", day="2026-05-15", material="keys.md")
+    daily_write(room.workspace, "jwt", "A table of all the keys.", date="2026-05-15", material="keys.md")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_materials_of_an_event_are_read_with_it(room: Room) -> None:
 def test_an_event_goes_on_in_its_folder_and_materials_are_no_events(room: Room) -> None:
     said = [message("We rotate the keys.", "2026-05-15T09:00:00+02:00")]
     remember(room, said, reasoner=Speaking([event(("We rotate the keys.", 1))]))
-    daily_write(room.workspace, "keys", "All of the keys.", day="2026-05-15", material="about.md")
+    daily_write(room.workspace, "keys", "All of the keys.", date="2026-05-15", material="about.md")
     asked = Speaking([event(("They rotate at night.", 2), continues=1), event(("Others.", 2))])
     report = remember(room, [*said, message("They rotate at night.", "2026-05-15T09:05:00+02:00")], reasoner=asked)
     assert [open_event.name for open_event in asked.asked[0][1]] == ["Keys"]

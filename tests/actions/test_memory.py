@@ -16,6 +16,7 @@ from reme.actions import MemoryReport, MemorySettings, auto_memory, memory_text,
 from reme.actions.dialogue import Place, dialogue_path, read_kept, read_stretch
 from reme.actions.statements import read_item
 from reme.errors import InvalidInput, Unavailable
+from reme.index import refresh
 from reme.markdown import parse, words
 from reme.paths import VaultPath
 from reme.reason import Event, Message, OfflineReasoner, OpenEvent, Statement
@@ -460,3 +461,30 @@ def test_a_message_of_the_future_is_kept_under_its_day_and_told(room: Room) -> N
     assert report.ahead == (2,)
     assert "message 2 is dated in the future" in memory_text(report)
     assert any(path.startswith("daily/2031-01-01/") for path in room.daily())
+
+
+def test_links_by_a_name_that_a_learnt_note_gets_lead_on(room: Room) -> None:
+    room.write("people/rotation.md", "---\naliases: [Keys, 钥匙]\n---\nold\n")
+    room.write("n.md", "[[Keys]], [[钥匙|two]] and [[nobody]]\n")
+    refresh(room.workspace.index, room.workspace.vault)
+    report = remember(room, JWT, reasoner=Scripted([event(("We rotate keys.", 1), name="钥匙", slug="keys")]))
+    assert report.notes[0].path.endswith("/keys.md")
+    assert room.text("n.md") == "[[rotation]], [[rotation|two]] and [[nobody]]\n"
+    undo(room.workspace.vault, report.run, role="person", actor="test", new_run="u")
+    assert room.text("n.md") == "[[Keys]], [[钥匙|two]] and [[nobody]]\n"
+
+
+@pytest.mark.parametrize(
+    ("fact", "thanks"),
+    [("I bought item number {} in Lisbon in {}.", "Thanks!"), ("我在{1}年买了第{0}箱苹果酒。", "谢谢！")],
+)
+def test_the_report_says_how_much_of_a_long_talk_it_kept(room: Room, fact: str, thanks: str) -> None:
+    talk = [message(text) for n in range(30) for text in (fact.format(n, 1980 + n), f"{thanks}{n}")]
+    report = remember(room, talk)
+    kept = sum(note.statements for note in report.notes)
+    assert (kept, report.left) == (20, 10)
+    said = "20 of 30 statements kept; the rest stays in the dialogue, where search finds it"
+    assert said in memory_text(report)
+    assert report.report is not None
+    assert said in room.text(report.report)
+    assert "statements kept" not in memory_text(remember(room, talk[:2], session="s2"))

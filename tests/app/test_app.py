@@ -12,6 +12,7 @@ import reme.app
 from reme.app import App, open_vault
 from reme.catalog import Operation
 from reme.errors import ConfigError, InvalidInput, Refused, Unavailable
+from reme.tools import undo_text
 
 from ..catalog.toys import ECHO, Echo
 
@@ -167,3 +168,32 @@ def test_a_workspace_tells_what_brings_the_digests_views_up_to_date(app: App) ->
     (view,) = app.workspace("person", "test").views()
     assert view.path == "digest/_buckets.md"
     assert b"<!-- reme:begin buckets -->" in view.function(None)
+
+
+@pytest.mark.parametrize(
+    ("fact", "other"),
+    [
+        ("We decided to rotate the JWT signing keys every 90 days.", "The JWT job runs on the cluster in Ghent."),
+        ("我们决定每90天轮换一次JWT签名密钥。", "JWT轮换任务跑在宁波的集群上。"),
+    ],
+)
+def test_undoing_what_a_dream_has_used_tells_the_nodes_that_now_have_no_source(
+    tmp_path: Path, fact: str, other: str
+) -> None:
+    with open_vault(tmp_path, instant=lambda: NOW) as app:
+
+        def call(name: str, **given: Any) -> Any:
+            return app.call(name, given, role="person", actor="test")
+
+        said = [{"role": "user", "content": fact, "timestamp": NOW.isoformat()}]
+        first = call("auto_memory", messages=said, session_id="s1")
+        node = call("auto_dream").units[0].node
+        more = [{"role": "user", "content": other, "timestamp": NOW.isoformat()}]
+        second = call("auto_memory", messages=more, session_id="s1")
+        unused = call("undo", run=second.run)
+        assert unused.unsourced == ()
+        undone = call("undo", run=first.run)
+        assert undone.unsourced == (node,)
+        assert f"{node} states what was learnt from this and now has no source" in undo_text(undone)
+        assert call("stale").stale[0].node == node
+        assert call("undo", run=undone.undo_run).unsourced == ()

@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
 
 from reme.app import open_vault
 from reme.config import Settings, create_vault, find_root, load_settings
@@ -29,6 +32,29 @@ def test_the_file_goes_before_the_defaults_and_the_environment_before_the_file(t
     assert load_settings(tmp_path, {}).digest.preset == "six"
     overridden = load_settings(tmp_path, {"REME_VAULT_TIMEZONE": "Asia/Tokyo", "REME_DREAM_MAX_UNITS": "9"})
     assert (overridden.vault.timezone, overridden.dream.max_units) == ("Asia/Tokyo", 9)
+
+
+LINES = st.sampled_from(
+    (
+        *("vault:", "git:", "  timezone: Asia/Tokyo", "  auto_commit: no", "embedder: openai:x", "embedder: use"),
+        *("  preset: six", "  fallback: Null", "reasoner: offline  # 中文", "# x", "", "  ", " git:", "on:"),
+        *("  preset: six# x", "llm: ", "\tgit:", "git: \u2028", "digest:\r", "  fallback: 12", "  fallback: a: b"),
+        *("dream", "vault: {}", "digest: six"),
+    )
+)
+
+
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(LINES, max_size=6))
+@example(["digest:", "  preset: six", "  fallback: misc", "embedder: use  # 中文"])
+def test_a_plain_file_says_what_yaml_makes_of_it(tmp_path: Path, lines: list[str]) -> None:
+    said: list[Settings | None] = []
+    for text in ("\n".join(lines), "\n".join(["--- # which is not plain", *lines])):
+        try:
+            said.append(load_settings(vault(tmp_path, text), {"TZ": "UTC"}))
+        except ConfigError:
+            said.append(None)
+    assert said[0] == said[1]
 
 
 def test_buckets_of_ones_own(tmp_path: Path) -> None:
@@ -163,6 +189,29 @@ def test_init_overwrites_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "reme.yaml").read_text() == "vault: {timezone: Asia/Tokyo}\n"
     assert (tmp_path / ".reme" / ".gitignore").read_text() == "*\n"
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_layers_are_spelled_as_their_folders_are(tmp_path: Path) -> None:
+    def daily(text: str = "") -> str:
+        return load_settings(vault(tmp_path, text), {"TZ": "UTC"}).folders.daily
+
+    assert daily() == "daily"
+    (tmp_path / "DAILY").write_text("a file is no folder")
+    (tmp_path / "Elsewhere").mkdir()
+    (tmp_path / "Daily").symlink_to(tmp_path / "Elsewhere")
+    assert daily() == "daily"
+    (tmp_path / "DAILY").unlink()
+    (tmp_path / "Daily").unlink()
+    (tmp_path / "Daily" / "Tagebücher").mkdir(parents=True)
+    assert daily() == "Daily"
+    assert daily("folders: {daily: daily/tagebücher}") == "Daily/Tagebücher"
+    assert daily("folders: {daily: DAILY/new}") == "Daily/new"
+    (tmp_path / "daily").mkdir(exist_ok=True)
+    if len(list(tmp_path.glob("[Dd]aily"))) == 2:  # a disk that tells the two apart
+        assert daily() == "daily"
+        assert daily("folders: {daily: DAILY}") == "DAILY"
+    with pytest.raises(ConfigError, match="share the folder"):
+        daily("folders: {daily: notes, digest: Notes}")
 
 
 def test_init_where_a_file_stands_is_an_error(tmp_path: Path) -> None:

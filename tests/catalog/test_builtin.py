@@ -33,6 +33,12 @@ def test_it_is_described(operation: Operation) -> None:
 
 
 @OPERATIONS
+def test_its_summary_is_what_the_docstring_of_its_function_begins_with(operation: Operation) -> None:
+    documented = inspect.getdoc(inspect.unwrap(operation.function)) or ""
+    assert operation.summary == " ".join(documented.split("\n\n")[0].split())
+
+
+@OPERATIONS
 def test_every_function_that_it_names_is_there(operation: Operation) -> None:
     for function in (operation.function, operation.text, operation.findings, operation.content):
         if isinstance(function, Named):

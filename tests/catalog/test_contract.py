@@ -1,12 +1,17 @@
 """What goes into an operation and what comes out: one validation, one JSON form, for every face."""
 
 import json
-from typing import Any
+from datetime import date
+from typing import Annotated, Any, Literal
 
 import pytest
+from annotated_types import Ge, Le, Len
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter, ValidationError
 
-from reme.catalog import as_json, input_schema, output_schema, valid_arguments
+from reme.catalog import Operation, as_json, input_schema, output_schema, valid_arguments
 from reme.errors import InvalidInput
 
 from .toys import ECHO, Echo
@@ -32,6 +37,48 @@ def test_b55_strings_stay_strings(text: str) -> None:
 )
 def test_b55_a_list_may_come_as_a_string(given: object, taken: list[str]) -> None:
     assert valid_arguments(ECHO, {"text": "x", "tags": given})["tags"] == taken
+
+
+def of_every_kind(
+    workspace: Any,
+    text: str = "",
+    name: Annotated[str, Len(1, 3)] = "a",
+    flag: bool = False,
+    count: Annotated[int | None, Ge(0), Le(100)] = None,
+    number: int = 0,
+    share: float = 1.0,
+    day: date | None = None,
+    order: Literal["up", "down"] = "up",
+    level: Literal[1, 2] = 1,
+    tags: list[str] | None = None,
+    seeds: Annotated[list[str], Len(1)] = ["a"],  # noqa: B006
+    names: list[Annotated[str, Len(2)]] | None = None,
+    ways: list[Literal["up", "down"]] | None = None,
+    pair: tuple[Literal["up", "down"], ...] = (),
+    either: list[Any] | str = "",
+) -> Echo:
+    raise AssertionError
+
+
+KINDS = Operation("of_every_kind", "ask", of_every_kind, "read", str)
+WORDS = st.one_of(st.text(max_size=4), st.sampled_from("up down 1 0 -3 007 1e2 true 2026-05-14".split()))  # noqa: SIM905
+SINGLE = st.one_of(WORDS, st.integers(-5, 105), st.integers(), st.booleans(), st.floats(allow_nan=False))
+LISTS = st.one_of(st.lists(SINGLE, max_size=3), st.lists(st.sampled_from(["up", "down"])))
+
+
+@pytest.mark.parametrize("parameter", KINDS.parameters, ids=lambda parameter: parameter.name)
+@drawn(value=st.one_of(SINGLE.filter(lambda value: "[" not in str(value)), LISTS))
+def test_what_is_taken_is_what_pydantic_takes(parameter: Any, value: Any) -> None:
+    listed = [value] if parameter.is_list and isinstance(value, str) else value
+    try:
+        expected = {parameter.name: TypeAdapter(parameter.annotation).validate_python(listed)}
+    except ValidationError:
+        with pytest.raises(InvalidInput):
+            valid_arguments(KINDS, {parameter.name: value})
+    else:
+        taken = valid_arguments(KINDS, {parameter.name: value})
+        assert taken == expected
+        assert type(taken[parameter.name]) is type(expected[parameter.name])
 
 
 def test_null_means_not_given_where_there_is_a_default() -> None:

@@ -105,6 +105,10 @@ def test_b61_wrong_usage_is_exit_2_and_told(capsys: Capture, arguments: list[str
         (["delete", "folder"], "Give --recursive to delete it"),
         (["move", "a", "c#d"], "or move with --no-retarget."),
         (["append", "a", ""], "CONTENT: What to add."),
+        (["read", "gone"], "See what is there with: reme list"),
+        (["read", "folder"], "List it with: reme list folder"),
+        (["show", "20200101-000000-000000-abcdef"], "See what there is with: reme log"),
+        (["download", "a", "--into", "a"], "Copy it there with: reme copy"),
         (["append", "a", "- 茶"], "a value that begins with a dash stands behind --"),
     ],
 )
@@ -270,6 +274,26 @@ def test_init_makes_a_vault_and_says_so(capsys: Capture, tmp_path: Path) -> None
     assert (code, document["created"]) == (0, ["reme.yaml", ".reme/.gitignore"])
     assert answer(capsys, "init", str(tmp_path / "new"))[1]["created"] == []
     assert answer(capsys, "--vault", str(tmp_path / "new"), "list")[0] == 0
+
+
+def test_a_folder_in_another_letter_case_is_the_layer(capsys: Capture, tmp_path: Path) -> None:
+    root = tmp_path / "old"
+    for path, text in {"Daily/2026-05-15.md": "my day 我的一天\n", "DIGEST/tea.md": "zebra\n", "x.md": "x\n"}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    told = shown(capsys, "init", str(root))[1]
+    assert "its folder Daily is the daily layer now" in told
+    assert "its folder DIGEST is the digest layer now" in told
+    assert "its folder" not in shown(capsys, "init", str(root))[1]
+    made = answer(capsys, "--vault", str(root), "daily_create", "茶会")[1]["path"]
+    assert (made.partition("/")[0], made.rpartition("/")[2]) == ("Daily", "茶会.md")
+    assert {path.name for path in root.iterdir()} == {"DIGEST", "Daily", ".reme", "reme.yaml", "x.md"}
+    assert f"[[{made}|" in (root / f"{made.rpartition('/')[0]}.md").read_text("utf-8")
+    assert (root / "Daily/2026-05-15.md").read_text("utf-8") == "my day 我的一天\n"
+    listed = shown(capsys, "--vault", str(root), "list", "--layers", "daily")[0]
+    assert "Daily/2026-05-15.md" in listed
+    assert made in listed
+    assert "DIGEST/tea.md" in shown(capsys, "--vault", str(root), "search", "zebra", "--layers", "digest")[0]
 
 
 def test_version(capsys: Capture) -> None:

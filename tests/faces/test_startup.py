@@ -8,13 +8,16 @@ import pytest
 
 from .conftest import environment
 
-NEVER = {"asyncio", "importlib.metadata", "http.client", "numpy", "onnxruntime", "pathspec", "pydantic", "rich"}
+NEVER = {
+    *("asyncio", "ctypes", "importlib.metadata", "http.client", "numpy", "onnxruntime", "pathspec", "pydantic", "rich"),
+    "zipfile",
+}
 """Heavy libraries that no quick command needs."""
 WRITING = {"reme.vault.commit", "reme.vault.carry", "reme.vault.undo", "reme.vault.git"}
 THINKING = {"reme.actions", "reme.reason", "reme.runtime"}
 OPEN = {"reme.app", "reme.config", "reme.index.sqlite", "Stemmer"}
 """What only an open vault needs."""
-READING = {"pyromark", "reme.markdown.parse", "reme.index.intake", "reme.index.project", "reme.index.pieces"}
+READING = {"yaml", "pyromark", "reme.markdown.parse", "reme.index.intake", "reme.index.project", "reme.index.pieces"}
 OTHER_TOOLS = {
     f"reme.tools.{name}"
     for name in ("changes", "daily", "health", "history", "lint", "listing", "move", "recalling", "transfer", "write")
@@ -45,6 +48,13 @@ def test_the_version_is_told_by_next_to_nothing(vault: Path) -> None:
     assert ours == {"reme", "reme.faces", "reme.faces.cli"}
 
 
+def test_help_loads_nothing_of_what_it_tells_of(vault: Path) -> None:
+    modules = loaded(vault, "--help")
+    rooms = ("reme.actions.", "reme.index", "reme.reason", "reme.search", "reme.tools.")
+    assert {name for name in modules if name.startswith(rooms)} == {"reme.actions.table", "reme.tools.local"}
+    assert not modules & (NEVER | OPEN | READING | WRITING)
+
+
 @pytest.mark.parametrize("command", ["search", "read", "append", "traverse"])
 def test_the_help_of_a_command_loads_that_command_alone(vault: Path, command: str) -> None:
     modules = loaded(vault, command, "--help")
@@ -54,6 +64,10 @@ def test_the_help_of_a_command_loads_that_command_alone(vault: Path, command: st
 def test_a_search_of_notes_that_are_known_reads_none_of_them(vault: Path) -> None:
     assert "reme.index.intake" in loaded(vault, "search", "tea")
     assert not loaded(vault, "search", "tea") & (NEVER | WRITING | THINKING | READING | OTHER_TOOLS)
+
+
+def test_options_of_the_usual_kinds_are_taken_without_pydantic(vault: Path) -> None:
+    assert not loaded(vault, "list", "--limit", "5", "--layers", "daily", "--sort", "name", "--descending") & NEVER
 
 
 def test_reading_a_note_loads_no_search_and_nothing_that_writes(vault: Path) -> None:

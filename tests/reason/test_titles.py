@@ -211,7 +211,7 @@ def test_opinions_of_an_assistant_are_no_knowledge(text: str) -> None:
 
 def test_an_answer_is_worth_more_than_the_same_words_unasked() -> None:
     things = ("red lamp", "round table", "wool blanket", "copper kettle", "garden chair", "paper kite")
-    filler = [f"I bought a {thing} in Ghent." for thing in things]
+    filler = [text for thing in things for text in (f"I bought a {thing} in Ghent.", "Nice!")]
     few = type(REASONER)(share=0.1, at_least=1)
     for question, kept in (("What did you buy then?", True), ("I see.", False)):
         events = asyncio.run(few.segment(said(*filler, question, "I bought a cello in Ghent."), ()))
@@ -244,7 +244,7 @@ def test_a_no_is_no_number() -> None:
 
 
 def test_the_share_can_be_set() -> None:
-    talk = [f"I bought item number {n} in Lisbon in {1990 + n}." for n in range(40)]
+    talk = [text for n in range(40) for text in (f"I bought item number {n} in Lisbon in {1990 + n}.", "Nice!")]
     few = type(REASONER)(share=0.1, at_least=1)
     events = asyncio.run(few.segment(said(*talk), ()))
     assert sum(len(event.statements) for event in events) == 4

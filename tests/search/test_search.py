@@ -225,6 +225,16 @@ def test_reports_are_searched_only_by_name_of_their_layer(place: Place) -> None:
     assert paths(place, "alpha", layers=["audit"]) == ["audit/2026-05-15/r.md"]
 
 
+def test_topics_of_a_day_are_found_only_by_their_name(place: Place) -> None:
+    said, topics = "the 青禾 budget is cut", "daily/2026-05-14/interests.yaml"
+    place.write("daily/2026-05-14/budget.md", said)
+    place.write(topics, f"- title: {said}\n  evidence: [{said}]\n")
+    place.write("notes/interests.yaml", f"mine: {said}\n")
+    assert sorted(paths(place, "青禾 budget")) == ["daily/2026-05-14/budget.md", "notes/interests.yaml"]
+    assert paths(place, "青禾 budget", layers=["daily"]) == ["daily/2026-05-14/budget.md"]
+    assert paths(place, "青禾 budget", paths=[topics]) == [topics]
+
+
 def test_a_score_computed_by_hand(place: Place) -> None:
     place.write("x.md", "alpha beta\n")
     place.write("y.md", "alpha alpha gamma delta\n")

@@ -147,7 +147,7 @@ def test_an_index_goes_with_the_event_that_was_the_last_and_a_day_without_one_ge
     assert "茶" in house.text("daily/2026-05-15.md")
     write(house.ask(), "daily/2026-05-17/e", "e\n")
     assert "daily/2026-05-17.md" not in house.tree()
-    daily_create(house.ask(), "f", day="2026-05-17")
+    daily_create(house.ask(), "f", date="2026-05-17")
     assert "2026-05-17/e.md|e]]" in house.text("daily/2026-05-17.md")
 
 
@@ -159,12 +159,12 @@ def test_a_daily_note_of_a_persons_own_is_no_index(house: House) -> None:
 
 
 def test_a_day_has_the_date_of_the_vaults_zone_or_the_one_given(house: House) -> None:
-    given = daily_create(house.ask(), "x", day="2026-02-28", slug="../../etc/passwd", session_id="s1")
+    given = daily_create(house.ask(), "x", date="2026-02-28", slug="../../etc/passwd", session_id="s1")
     assert given.path == "daily/2026-02-28/etc-passwd.md"
     assert parse(house.data(given.path)).properties["session_id"] == "s1"
     for wrong in ("2026-02-30", "today", "../2026-05-15"):
-        with pytest.raises(InvalidInput, match="no date"):
-            daily_create(house.ask(), "x", day=wrong)
+        with pytest.raises(InvalidInput, match="must be a date"):
+            daily_create(house.ask(), "x", date=wrong)
 
 
 def test_text_with_frontmatter_of_its_own_keeps_it(house: House) -> None:
@@ -292,7 +292,7 @@ def test_reading_the_index_and_listing_days(house: House) -> None:
     with pytest.raises(NotFound):
         daily_read(house.ask())
     for day in ("2026-05-13", "2026-05-15", "2026-05-14"):
-        daily_create(house.ask(), "Tea", day=day)
+        daily_create(house.ask(), "Tea", date=day)
     house.lay({"daily/2026-05-12/bare.md": "x\n", "daily/notes/x.md": "no day\n", "daily/2026-13-01/x.md": "no day\n"})
     assert daily_read(house.ask()).path == "daily/2026-05-15.md"
     listing = daily_list(house.ask(), limit=3)

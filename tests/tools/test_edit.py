@@ -38,7 +38,7 @@ def test_b29_several_places(house: House) -> None:
     assert (every.replaced, every.lines) == (2, (1, 4))
     assert house.text("a.md") == "咖啡 one\ntwo 水\n\n咖啡\n"
     assert "2 places" in edit_text(every)
-    with pytest.raises(NotFound, match="1 times, not 2"):
+    with pytest.raises(NotFound, match="1 time, not 2"):
         edit(house.ask(), "a", "水", "x", occurrence=2)
     with pytest.raises(InvalidInput):
         edit(house.ask(), "a", "水", "x", occurrence=1, all=True)

@@ -30,7 +30,7 @@ def test_links_left_behind_are_told(house: House) -> None:
     assert {link.now for link in told} == {"digest/wiki/green-tea.md"}
     health = status(house.ask())
     assert health.left_behind == len(told)
-    assert "reme follow-renames" in status_text(health)
+    assert "follow_renames" in status_text(health)
     findings = lint(house.ask(), rules=["dangling"]).findings
     assert "'digest/wiki/tea.md' was renamed to digest/wiki/green-tea.md" in [finding.message for finding in findings]
 

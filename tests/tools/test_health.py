@@ -89,7 +89,7 @@ def test_status_tells_who_keeps_the_index(house: House) -> None:
     text = status_text(told)
     assert "kept by: process 17 on desk: watching, 2 paths waiting, last event 12:30:00, last scan 11:30:00" in text
     assert "failing: 日记/p.md (4 tries, next 12:30:02): it vanished" in text
-    assert "vectors: 0 of 1 chunks; 3 chunks have no vector yet" in text
+    assert "vectors: 0 of 1 chunk; 3 chunks have no vector yet" in text
     document = as_json(told)
     assert document["keeper"]["status"]["problems"][0]["attempts"] == 4
     assert set(document["versions"]) == {"reme", "schema", "tokenizer"}
@@ -151,7 +151,7 @@ def test_wait_leaves_it_to_the_keeper_and_says_what_is_missing(house: House) -> 
     house.lay({f"{name}.md": "pear\n" for name in "abcde"})
     with pytest.raises(Unavailable, match=r"after 0\.05 seconds .* a\.md, b\.md, c\.md and 2 more") as caught:
         wait(kept, timeout=0.05)
-    assert "reme status" in (caught.value.hint or "")
+    assert "`status`" in (caught.value.hint or "")
     assert house.index.status().notes == 0
 
 

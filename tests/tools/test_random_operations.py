@@ -256,7 +256,7 @@ def writes_the_day(scene: Scene) -> None:
     match scene.random.randrange(4):
         case 0 if events:
             path = scene.random.choice(events)
-            run = daily_write(scene.house.ask(), path, "更多 [[x]]", day=day).run
+            run = daily_write(scene.house.ask(), path, "更多 [[x]]", date=day).run
             (before, after) = _beside_the_index(scene, day)[path]
             assert before is not None
             assert after is not None
@@ -265,7 +265,7 @@ def writes_the_day(scene: Scene) -> None:
             run = daily_reindex(scene.house.ask(), day).run
             assert not _beside_the_index(scene, day)
         case _:
-            made = daily_create(scene.house.ask(), scene.name(), "一行", "text\n", day=day)
+            made = daily_create(scene.house.ask(), scene.name(), "一行", "text\n", date=day)
             run = made.run
             assert {path: before for path, (before, _) in _made(scene, made.path).items()} == {made.path: None}
     scene.take(run)

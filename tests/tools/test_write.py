@@ -1,11 +1,27 @@
 """Writing whole notes: nothing is overwritten by accident."""
 
+import base64
+from collections.abc import Callable
+
 import pytest
 
 from reme.errors import Conflict, InvalidInput, Refused
 from reme.index import refresh
 from reme.revision import revision_of
-from reme.tools import copy, frontmatter_read, log, read, undo, write, written_text
+from reme.tools import (
+    Workspace,
+    copy,
+    daily_create,
+    edit,
+    frontmatter_read,
+    frontmatter_update,
+    log,
+    read,
+    undo,
+    upload,
+    write,
+    written_text,
+)
 from tests.tools.house import House
 
 
@@ -134,7 +150,7 @@ def test_links_by_a_name_that_a_new_file_has_too_are_lengthened(house: House) ->
     assert house.text("digest/wiki/m.md") == "---\nsee: '[[wiki/茶]]'\n---\n[[missing]]\n"
     assert house.text("session/dialog/s.md") == "[[茶]]\n"
     told = house.vault.notices
-    assert told[0] == "digest/wiki/m.md:2 茶: a new file has this name, too; spelled wiki/茶 to lead on"
+    assert told[0] == "digest/wiki/m.md:2 茶: another file has this name now, too; spelled wiki/茶 to lead on"
     assert "it does not lead to digest/wiki/茶.md any more, as the content of the session layer" in told[-1]
     copied = copy(house.ask(), "茶", "notes/绿茶")
     assert "[[绿茶]]" not in house.text("notes/n.md")
@@ -143,3 +159,64 @@ def test_links_by_a_name_that_a_new_file_has_too_are_lengthened(house: House) ->
     for run in (copied.run, made.run):
         undo(house.ask(), run)
     assert {path: house.text(path) for path in files} == files
+
+
+ALIASED = {
+    "digest/wiki/tea.md": "---\ntitle: Green tea\naliases: [绿茶, AC/DC]\n---\ntea\n",
+    "notes/n.md": "[[绿茶]], [[Green Tea|cup]], ![[绿茶#Kinds]], [[ac/dc]], [[nobody]] and `[[绿茶]]`\n",
+    "notes/by name.md": "---\nsee: '[[green tea]]'\n---\n[[Tea]] and [[NOBODY]]\n",
+}
+KEPT = {
+    "notes/n.md": "[[tea]], [[tea|cup]], ![[tea#Kinds]], [[wiki/tea]], [[nobody]] and `[[绿茶]]`\n",
+    "notes/by name.md": "---\nsee: '[[tea]]'\n---\n[[Tea]] and [[NOBODY]]\n",
+}
+NAMED = "---\nname: green tea\nalias: [绿茶, Nobody, ac/dc]\n---\n"
+NAMING: dict[str, Callable[[Workspace], object]] = {
+    "write": lambda w: write(w, "x/new", NAMED + "new\n"),
+    "overwrite": lambda w: write(w, "plain", NAMED + "plain\n", overwrite=True, force=True),
+    "edit": lambda w: edit(w, "plain", "plain", NAMED + "plain"),
+    "copy": lambda w: copy(w, "digest/wiki/tea", "x/copy"),
+    "copy a folder": lambda w: copy(w, "digest/wiki", "x/wiki"),
+    "upload": lambda w: upload(w, base64.b64encode(NAMED.encode()).decode(), "raw.md"),
+    "frontmatter_update": lambda w: [
+        frontmatter_update(w, "plain", "aliases", ["绿茶", "AC/dc"]),
+        frontmatter_update(w, "plain", "title", "green tea"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", NAMING)
+def test_links_by_an_alias_or_title_that_another_note_gets_lead_on(house: House, way: str) -> None:
+    files = ALIASED | {"plain.md": "plain\n"}
+    house.lay(files)
+    refresh(house.index, house.vault)
+    done = NAMING[way](house.ask("person"))
+    if way.startswith("copy"):  # to a name that two files have, or to a path of its own
+        assert "[[绿茶]]" not in house.text("notes/n.md").replace("`[[绿茶]]`", "")
+    else:
+        assert {path: house.text(path) for path in KEPT} == KEPT
+    refresh(house.index, house.vault)
+    led = [edge.target for edge in house.index.links_from("notes/n.md") if edge.raw_target != "nobody"]
+    assert led == ["digest/wiki/tea.md"] * 4
+    for result in reversed(done if isinstance(done, list) else [done]):
+        undo(house.ask("person"), result.run)
+    assert {path: house.text(path) for path in files} == files
+
+
+def test_a_new_name_is_foreseen_and_heals_what_leads_nowhere(house: House) -> None:
+    house.lay(ALIASED)
+    refresh(house.index, house.vault)
+    foreseen = write(house.ask(), "x/new", NAMED, dry_run=True)
+    assert (foreseen.run, house.tree()) == ("", {path: text.encode() for path, text in ALIASED.items()})
+    assert "notes/n.md:1 绿茶: another file has this name now, too; spelled tea to lead on" in house.vault.notices
+    write(house.ask(), "x/new", "---\nname: Nobody\n---\n")
+    assert {path: house.text(path) for path in ALIASED} == ALIASED
+    refresh(house.index, house.vault)
+    assert [e.target for e in house.index.links_from("notes/n.md")][-1] == "x/new.md"
+
+
+def test_a_days_index_takes_no_links_by_its_date(house: House) -> None:
+    house.lay({"Journal/2026-05-15.md": "mine\n", "n.md": "[[2026-05-15]] 和 [[2026-05-15|今天]]\n"})
+    refresh(house.index, house.vault)
+    daily_create(house.ask(), "Tea")
+    assert house.text("n.md") == "[[Journal/2026-05-15]] 和 [[Journal/2026-05-15|今天]]\n"

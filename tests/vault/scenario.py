@@ -4,6 +4,7 @@ Run as ``python scenario.py ROOT [BREAKAGE]``; prints ``committed`` only once ``
 """
 
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -79,8 +80,8 @@ def _no_expected_revision() -> None:
 
 
 def _no_post_image() -> None:
-    write = journal.zipfile.ZipFile.writestr
-    journal.zipfile.ZipFile.writestr = lambda self, name, *data: name.startswith("post/") or write(self, name, *data)
+    write = zipfile.ZipFile.writestr
+    zipfile.ZipFile.writestr = lambda self, name, *data: name.startswith("post/") or write(self, name, *data)
 
 
 def _done_mark_first() -> None:

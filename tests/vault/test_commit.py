@@ -154,6 +154,10 @@ def test_a_symlink_is_not_followed(vault, edits, tmp_path: Path) -> None:
         ("agent", "notes/a.md", True),
         ("agent", "digest/wiki/a.md", False),
         ("agent", "audit/x.md", False),
+        ("agent", "Digest/wiki/a.md", False),
+        ("agent", "AUDIT/ledger.jsonl", False),
+        ("agent", "Resource/新.txt", False),
+        ("agent", "digests/a.md", True),
         ("agent", "resource/2026-05-15/new.txt", False),
         ("agent", "resource/2026-05-15/new.txt.meta.yaml", False),
         ("person", "resource/2026-05-15/new.txt", True),
@@ -192,6 +196,12 @@ def test_a_resource_that_an_agent_adds_comes_with_the_record_of_where_it_is_from
     assert tree(vault.root) == {}
     record = Append("resource/2026-05-15/网页.txt.meta.yaml", b"- at: now\n")
     assert isinstance(commit(vault, edits(added, record, role="agent")), Committed)
+
+
+def test_a_resource_never_changes_however_its_folder_is_spelled(vault, edits) -> None:
+    put(vault, "Resource/a.txt", b"raw")
+    with pytest.raises(Refused, match="is a resource"):
+        commit(vault, edits(Put("Resource/a.txt", b"cooked", revision_of(b"raw"))))
 
 
 @pytest.mark.parametrize("role", ["agent", "person", "system"])
@@ -419,6 +429,8 @@ def test_the_settings_are_a_persons(vault, edits) -> None:
     for role in ("agent", "curator", "system"):
         with pytest.raises(Refused, match="the vault's settings"):
             commit(vault, edits(Put("reme.yaml", b"folders: {}", revision_of(b"vault: {}\n")), role=role))
+        with pytest.raises(Refused, match="the vault's settings"):  # some disks take the two for one
+            commit(vault, edits(Put("ReMe.yaml", b"folders: {}", ABSENT), role=role))
     assert isinstance(commit(vault, edits(Remove("reme.yaml", revision_of(b"vault: {}\n")))), Committed)
 
 

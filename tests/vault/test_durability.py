@@ -46,7 +46,8 @@ def count_calls(base: Path, breakage: str | None) -> Counter[str]:
     """How often a whole commit makes each call, from the first touch of the vault's state folder on."""
     root = fresh(base, "count")
     log = base / "count.log"
-    strace(root, "-o", str(log), "-e", f"trace={','.join(CALLS)}", breakage=breakage)
+    whole = strace(root, "-o", str(log), "-e", f"trace={','.join(CALLS)}", breakage=breakage)
+    whole.check_returncode()
     return Counter(m[1] for line in log.read_text().splitlines() if (m := re.search(r"\b(\w+)\(", line)))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reme.clock import Clock, system_clock
@@ -93,7 +93,7 @@ def test_what_was_edited_since_is_undone_after_the_runs_that_did_it_or_deleted(v
     with pytest.raises(Conflict) as told:
         go_back(vault, "r1")
     assert told.value.details == {"paths": ["a.md"], "later_runs": ["r2"]}
-    assert "reme undo r2; or delete what it created: reme delete a.md" in told.value.hint
+    assert "`undo run=r2`; or delete what it created: `delete path=a.md`" in told.value.hint
     go_back(vault, "r2")
     go_back(vault, "r1")
     assert tree(vault.root) == {"b.md": b"elsewhere\n"}
@@ -101,7 +101,7 @@ def test_what_was_edited_since_is_undone_after_the_runs_that_did_it_or_deleted(v
     with pytest.raises(Conflict) as told:
         go_back(vault, "r4")
     assert told.value.details["later_runs"] == []
-    assert told.value.hint.startswith("Delete what it created: reme delete b.md; or see")
+    assert told.value.hint.startswith("Delete what it created: `delete path=b.md`; or see")
 
 
 def test_a_move_is_undone_as_a_move(vault, edits) -> None:
@@ -204,6 +204,17 @@ texts = st.text("ab行\n\r", max_size=8).map(str.encode)
 @given(
     initial=st.dictionaries(paths, texts),
     steps=st.lists(st.tuples(paths, st.sampled_from("pram"), texts, paths), max_size=8),
+)
+@example(
+    {"目录/d.txt": b"", "b.md": b""},
+    [("目录/d.txt", "r", b"", ""), ("b.md", "m", b"", "目录/d.txt"), ("目录/d.txt", "m", b"", "a.md")],
+)
+@example(
+    {"目录/d.txt": b""},
+    [
+        *(("a.md", "p", b"", ""), ("目录/d.txt", "r", b"", ""), ("a.md", "m", b"", "目录/d.txt")),
+        *(("目录/d.txt", "m", b"", "b.md"), ("a.md", "p", b"", "")),
+    ],
 )
 def test_commit_then_undo_is_identity(tmp_path_factory, initial, steps) -> None:
     from zoneinfo import ZoneInfo

@@ -4,61 +4,6 @@ Owns the actions, their settings, the format of what they write (dialogues, even
 not know faces, configuration files or how a reasoner decides.
 """
 
-from reme.actions.digest import view_edit
-from reme.actions.dream import auto_dream
-from reme.actions.dream_report import DreamReport, Dropped, UnitOutcome, UnitReport, dream_text
-from reme.actions.interests import Interest, Interests, interests_text, proactive
-from reme.actions.learning import EventNote
-from reme.actions.ledger import Decision, Derived, Digested, Failure, Ledger, LedgerLine, Taken, Watermark, read_ledger
-from reme.actions.memory import MemoryReport, auto_memory, memory_text
-from reme.actions.messages import MessageProblem, Redaction
-from reme.actions.operations import register
-from reme.actions.origin import Origin
-from reme.actions.proposals import Decided, Proposal, Proposals, Proposed, accept, proposals, reject
-from reme.actions.settings import BUCKET_PRESETS, ActionSettings, DreamSettings, MemorySettings
-from reme.actions.staleness import Stale, StaleReport, stale
+from reme.surface import offer
 
-__all__ = [
-    "BUCKET_PRESETS",
-    "ActionSettings",
-    "Decided",
-    "Decision",
-    "Derived",
-    "Digested",
-    "DreamReport",
-    "DreamSettings",
-    "Dropped",
-    "EventNote",
-    "Failure",
-    "Interest",
-    "Interests",
-    "Ledger",
-    "LedgerLine",
-    "MemoryReport",
-    "MemorySettings",
-    "MessageProblem",
-    "Origin",
-    "Proposal",
-    "Proposals",
-    "Proposed",
-    "Redaction",
-    "Stale",
-    "StaleReport",
-    "Taken",
-    "UnitOutcome",
-    "UnitReport",
-    "Watermark",
-    "accept",
-    "auto_dream",
-    "auto_memory",
-    "dream_text",
-    "interests_text",
-    "memory_text",
-    "proactive",
-    "proposals",
-    "read_ledger",
-    "register",
-    "reject",
-    "stale",
-    "view_edit",
-]
+offer(__name__)

@@ -11,13 +11,14 @@ from reme.actions.digest import bucket_of, is_node
 from reme.actions.nodes import Node, as_candidate, read_node
 from reme.index import refresh
 from reme.paths import VaultPath, fold
-from reme.reason import Candidate, Create, Integration, Skip, SourceLine, Unit, Update
+from reme.reason import Candidate, Integration, Skip, SourceLine, Unit, Update
 from reme.search import search
 from reme.tools import Workspace
 
 __all__ = ["Decided", "Home", "find_homes", "vanished_sources"]
 
 _QUERY_LINES = 4
+_NODES_A_LINE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,11 @@ class Decided:
         now = {home.node.path: home for home in homes}
         current = [now.get(home.node.path) for home in self.homes]
         same = [home if home and home.shows(shown) else None for home, shown in zip(current, self.homes, strict=True)]
-        match self.decision:
-            case Update(candidate=candidate, relations=relations):
-                named = [candidate, *(relation.candidate for relation in relations)]
-            case Create(relations=relations):
-                named = [relation.candidate for relation in relations]
-            case Skip():
-                named = []
+        named: list[int] = []
+        if not isinstance(self.decision, Skip):
+            named += (other.candidate for other in (*self.decision.relations, *self.decision.elsewhere))
+        if isinstance(self.decision, Update):
+            named.append(self.decision.candidate)
         if any(1 <= number <= len(same) and same[number - 1] is None for number in named):
             return None
         if not isinstance(self.decision, Update) and any(home not in same for home in homes):
@@ -68,7 +67,9 @@ class Decided:
 def find_homes(
     workspace: Workspace, unit: Unit, lines: Sequence[SourceLine], limit: int, drafts: Mapping[VaultPath, bytes]
 ) -> list[Home]:
-    """At most ``limit`` candidates, the likeliest first, from the digest as it is now.
+    """At most ``limit`` candidates for the unit as a whole, the likeliest first, from the digest as it is now.
+
+    As many besides may be about what single lines say: that it has changed, say.
 
     Args:
         drafts: Nodes as they would be if what is only planned so far were written; they are candidates too.
@@ -77,8 +78,10 @@ def find_homes(
     named = _named(workspace, unit)
     found = dict.fromkeys([*named, *_searched(workspace, unit, lines, limit), *drafts])
     near = dict.fromkeys(path for path in _neighbours(workspace, list(found)) if path not in found)
+    likeliest = [*found, *near][:limit]
+    told = [path for path in _told_of(workspace, lines) if path not in likeliest]
     homes: list[Home] = []
-    for path in [*found, *near][:limit]:
+    for path in [*likeliest, *told[:limit]]:
         data = drafts.get(path) or workspace.vault.bytes_of(path)
         if data is not None:
             node = read_node(path, data)
@@ -100,6 +103,21 @@ def _searched(workspace: Workspace, unit: Unit, lines: Sequence[SourceLine], lim
     query = " ".join((unit.name, unit.summary, *said))
     result = search(workspace.index, workspace.clock, workspace.search, query, limit=limit, layers=["digest"])
     return [hit.path for hit in result.hits if is_node(workspace.vault.layout, hit.path)]
+
+
+def _told_of(workspace: Workspace, lines: Sequence[SourceLine]) -> list[VaultPath]:
+    """Nodes that search finds for each line by itself, the first of all lines before the second of any."""
+    found: dict[VaultPath, tuple[int, float]] = {}
+    for line in lines:
+        if line.known or line.step:
+            continue
+        result = search(
+            workspace.index, workspace.clock, workspace.search, line.text, limit=_NODES_A_LINE, layers=["digest"]
+        )
+        for place, hit in enumerate(result.hits):
+            if is_node(workspace.vault.layout, hit.path):
+                found[hit.path] = min(found.get(hit.path, (place, 0.0)), (place, -hit.score))
+    return sorted(found, key=lambda path: found[path])
 
 
 def _neighbours(workspace: Workspace, paths: Sequence[VaultPath]) -> list[VaultPath]:

@@ -131,6 +131,7 @@ class _Dream:
     gathered: Gathered
     dry_run: bool
     units: list[UnitReport] = field(default_factory=list[UnitReport])
+    elsewhere: list[UnitReport] = field(default_factory=list[UnitReport])
     topics: tuple[Topic, ...] = ()
     problems: list[str] = field(default_factory=list[str])
     open_units: Counter[VaultPath] = field(default_factory=Counter[VaultPath])
@@ -242,15 +243,17 @@ class _Dream:
         """
         if plan.outcome == "refused":
             self._give_up(unit, plan.node, "refused", plan.reason)
-        elif plan.edit is None or not self.writes:
-            self._draft(entry, plan)
-            self._done(unit, entry, plan)
-        else:
+            return None
+        edits = [part.edit for part in plan.every if part.edit is not None]
+        if edits and self.writes:
             with locked(self.workspace.vault):
-                return self._write(unit, entry, plan, plan.edit)
+                return self._write(unit, entry, plan, edits)
+        for part in plan.every:
+            self._draft(entry, part)
+        self._done(unit, entry, plan)
         return None
 
-    def _write(self, unit: Evidenced, entry: Evidenced, plan: Plan, edit: Put) -> Evidenced | None:
+    def _write(self, unit: Evidenced, entry: Evidenced, plan: Plan, edits: Sequence[Put]) -> Evidenced | None:
         if reason := self._changed_meanwhile(entry):
             self._give_up(unit, plan.node, "conflict", reason)
             return None
@@ -261,8 +264,9 @@ class _Dream:
         if left is not entry:
             return left
         done = [path for path in unit.paths if self._is_last(path)]
-        lines: list[LedgerLine] = [*derived_lines(entry, plan), *map(self._digested, done)]
-        outcome = commit_as_system(self.workspace, [edit, self._ledger(lines)], _reason(entry, plan))
+        derived = (line for part in plan.every for line in derived_lines(entry, part))
+        ledger = self._ledger([*derived, *map(self._digested, done)])
+        outcome = commit_as_system(self.workspace, [*edits, ledger], _reason(entry, plan))
         if not isinstance(outcome, Committed | Unchanged):
             return entry
         self.finished += done
@@ -271,11 +275,14 @@ class _Dream:
 
     def _done(self, unit: Evidenced, entry: Evidenced, plan: Plan) -> None:
         self.open_units.subtract(unit.paths)
-        for number in (number for claim in plan.landed for number in claim.evidence):
+        for number in (number for part in plan.every for claim in part.landed for number in claim.evidence):
             self.landed.add((entry.sources[number - 1].path, entry.lines[number - 1].number))
-        self.units.append(
-            UnitReport(unit.unit.name, unit.bucket, plan.outcome, plan.node, len(plan.landed), plan.reason)
+        own, *others = (
+            UnitReport(unit.unit.name, unit.bucket, part.outcome, part.node, len(part.landed), part.reason)
+            for part in plan.every
         )
+        self.units.append(own)
+        self.elsewhere += others
 
     def _changed_meanwhile(self, entry: Evidenced) -> str:
         """Why lines of a unit cannot be cited any more, empty if they can."""
@@ -352,6 +359,7 @@ class _Dream:
             sources=tuple(source.path for source in self.sources),
             finished=tuple(self.finished),
             units=tuple(self.units),
+            elsewhere=tuple(self.elsewhere),
             topics=interests,
             vanished=vanished_sources(self.workspace),
             problems=tuple(self.problems),

@@ -68,6 +68,7 @@ class DreamReport:
         dropped: The first of what nothing took up.
         dropped_in_all: How many there are.
         earlier: How many events of days before those looked at nothing was ever learnt from.
+        elsewhere: What units said, besides, about other nodes than their own, by unit and node.
     """
 
     run: str
@@ -87,6 +88,7 @@ class DreamReport:
     dropped: tuple[Dropped, ...] = ()
     dropped_in_all: int = 0
     earlier: int = 0
+    elsewhere: tuple[UnitReport, ...] = ()
 
 
 def dream_summary(report: DreamReport) -> str:
@@ -98,7 +100,10 @@ def dream_summary(report: DreamReport) -> str:
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing worth keeping"
     waiting = len(report.sources) - len(report.finished)
     later = f", {waiting} to be read again" if waiting and not (report.dry_run or report.proposed) else ""
-    return f"{counted(len(report.sources), 'changed note')}, {counted(len(report.units), 'unit')}: {outcomes}{later}"
+    others = len({unit.node for unit in report.elsewhere})
+    besides = f", {counted(others, 'other node')} told of" if others else ""
+    units = f"{counted(len(report.sources), 'changed note')}, {counted(len(report.units), 'unit')}"
+    return f"{units}: {outcomes}{besides}{later}"
 
 
 def dream_lines(report: DreamReport) -> list[str]:
@@ -106,7 +111,7 @@ def dream_lines(report: DreamReport) -> list[str]:
     lines = [
         f"- {unit.outcome} {f'[[{unit.node}]]' if unit.node else one_line(unit.name)}: "
         + (one_line(unit.reason) or counted(unit.statements, "statement"))
-        for unit in report.units
+        for unit in (*report.units, *report.elsewhere)
     ]
     lines += [f"- topic: {one_line(topic.title)} ({one_line(topic.reason)})" for topic in report.topics]
     return [*lines, *_trouble(report)]
@@ -137,7 +142,7 @@ def _earlier(count: int) -> str:
 def dream_text(report: DreamReport) -> str:
     """A report in words."""
     lines = [("dry run: " if report.dry_run else "") + dream_summary(report)]
-    for unit in report.units:
+    for unit in (*report.units, *report.elsewhere):
         what = unit.reason or counted(unit.statements, "statement")
         lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
     lines += [line.removeprefix("- ") for line in _trouble(report)]

@@ -54,6 +54,7 @@ class Learnt:
         more: Whether there are further ones.
         refused: Decisions of the reasoner that could not be followed, with the reason.
         unstated: What in the messages is no speech and stays in the dialogue, with its line there.
+        left: How many statements weighed less than those that were kept, and stay there too.
     """
 
     watermark: int
@@ -64,6 +65,7 @@ class Learnt:
     refused: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     unstated: tuple[tuple[int, str], ...] = ()
+    left: int = 0
 
 
 async def learn(
@@ -94,8 +96,9 @@ async def learn(
         for event in await reasoner.segment(said, [event for _, event in offered], hint):
             drafts.place(event, said, day, [path for path, _ in offered])
     notes, edits = drafts.edits(stretch)
-    refused, left = tuple(drafts.refused), tuple(_unstated(stretch.messages))
-    return Learnt(behind, len(stretch.messages), stretch.end, stretch.more, notes, refused, edits, left)
+    refused, unsaid = tuple(drafts.refused), tuple(_unstated(stretch.messages))
+    count = len(stretch.messages)
+    return Learnt(behind, count, stretch.end, stretch.more, notes, refused, edits, unsaid, drafts.left)
 
 
 def _unstated(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
@@ -126,6 +129,7 @@ class _Drafts:
     origin: Origin
     drafts: dict[VaultPath, _Draft] = field(default_factory=dict[VaultPath, _Draft])
     refused: list[str] = field(default_factory=list[str])
+    left: int = 0
 
     def open_events(self, day: date, settings: MemorySettings) -> list[tuple[VaultPath, OpenEvent]]:
         """Events that may go on: the session's own first, then the latest of others."""
@@ -153,6 +157,7 @@ class _Drafts:
     def place(self, event: Event, said: Sequence[Message], day: date, offered: Sequence[VaultPath]) -> None:
         """Put an event into the note that it continues, if that is of this day and session; else into its own."""
         self.refused += event.refused
+        self.left += event.left
         statements = self._checked(event, said)
         if not statements:
             if event.statements:

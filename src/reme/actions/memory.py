@@ -53,6 +53,7 @@ class MemoryReport:
         refused: Decisions of the reasoner that could not be followed, with the reason.
         unstated: Code and tables in what was learnt from, each with its line in the dialogue: they stay there and are
             in no note.
+        left: How many further statements are in no note, since they weighed less than those that are.
         report: The report in the vault, or None where nothing was written.
         dry_run: Whether this only says what would come of it.
         ahead: Messages that say they were written in the future; they are kept under the day that they say.
@@ -73,6 +74,7 @@ class MemoryReport:
     dry_run: bool = False
     unstated: tuple[tuple[int, str], ...] = ()
     ahead: tuple[int, ...] = ()
+    left: int = 0
 
 
 async def auto_memory(
@@ -190,6 +192,7 @@ async def _learn_on(
             notes=_together(report.notes, learnt.notes),
             refused=(*report.refused, *learnt.refused),
             unstated=(*report.unstated, *learnt.unstated),
+            left=report.left + learnt.left,
             report=None if learnt.more else report_path(workspace, _ACTION),
         )
         edits = list(learnt.edits)
@@ -239,9 +242,13 @@ def _nothing_valid(problems: Sequence[MessageProblem]) -> InvalidInput:
 # Reports
 
 
+def _statements(report: MemoryReport) -> int:
+    return sum(note.statements for note in report.notes)
+
+
 def _summary(report: MemoryReport) -> str:
-    statements = sum(note.statements for note in report.notes)
-    into = f"{counted(statements, 'statement')} in {counted(len(report.notes), 'note')}" if report.notes else _NO_EVENTS
+    statements = counted(_statements(report), "statement")
+    into = f"{statements} in {counted(len(report.notes), 'note')}" if report.notes else _NO_EVENTS
     said = f"{report.appended} of {counted(report.received, 'message')} new, {report.learnt} learnt from"
     return f"session {report.session_id}: {said}, {into}"
 
@@ -253,22 +260,16 @@ def _report_lines(report: MemoryReport) -> list[str]:
 
 
 def _trouble(report: MemoryReport) -> list[str]:
+    kept = _statements(report)
+    left = f"- {kept} of {kept + report.left} statements kept; the rest stays in the dialogue, where search finds it"
     return [
+        *([left] if report.left else []),
         *some([f"- message {problem.line} was not taken: {problem.reason}" for problem in report.problems]),
-        *some(
-            [
-                f"- message {redaction.line}: {_article(redaction.kind)} {redaction.kind} was taken out"
-                for redaction in report.redactions
-            ]
-        ),
+        *some([f"- message {redaction.line}: taken out: {redaction.kind}" for redaction in report.redactions]),
         *some([f"- message {line} is dated in the future; no dream reads it before" for line in report.ahead]),
         *some([f"- not followed: {one_line(reason)}" for reason in report.refused]),
         *some([f"- stays in the dialogue: {what} (line {line})" for line, what in report.unstated]),
     ]
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "aeiou" else "a"
 
 
 def memory_text(report: MemoryReport) -> str:

@@ -45,13 +45,21 @@ class Citing:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node as it is: the blocks that a reasoner sees are ``shown``, numbered from 1, with their ``texts``."""
+    """A node as it is: the blocks that a reasoner sees are ``shown``, numbered from 1, with what each says.
+
+    Attributes:
+        texts: The statement of each, without mark and citation.
+        speakers: Who says it, or empty.
+        days: When it was said, as ``2026-05-14``, or empty.
+    """
 
     path: VaultPath
     revision: Revision
     note: Note
     shown: tuple[Block, ...]
     texts: tuple[str, ...]
+    speakers: tuple[str, ...]
+    days: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +80,30 @@ class Worked:
 def read_node(path: VaultPath, data: bytes) -> Node:
     """Read a node. Headings, fields, code and superseded statements are not shown to reasoners."""
     note = parse(data)
-    shown = [(block, text) for block in note.blocks if (text := _shown(note, block))]
-    return Node(path, revision_of(data), note, tuple(block for block, _ in shown), tuple(text for _, text in shown))
+    shown: list[Block] = []
+    says: list[tuple[str, str, str]] = []
+    for block in note.blocks:
+        text = _shown(note, block)
+        item = read_item(text)
+        if statement := item.text if item else _CITATION.sub("", text).strip():
+            shown.append(block)
+            says.append((statement, item.speaker if item else "", item.day.isoformat() if item else ""))
+    texts, speakers, days = zip(*says, strict=True) if says else ((), (), ())
+    return Node(path, revision_of(data), note, tuple(shown), texts, speakers, days)
 
 
 def _shown(note: Note, block: Block) -> str:
+    """A block without its mark; empty if reasoners do not see it."""
     text = note.text(block.span)
     match block.kind:
         case "item" | "paragraph":
-            return "" if _FIELD.match(text) else _statement(_BULLET.sub("", text, count=1))
+            return "" if _FIELD.match(text) else _BULLET.sub("", text, count=1)
         case "quote":
             callout = _CALLOUT.match(text)
-            if callout and callout["kind"].lower() == "superseded":
-                return ""
-            return _statement(_QUOTE.sub("", _CALLOUT.sub("", text, count=1)))
+            superseded = callout is not None and callout["kind"].lower() == "superseded"
+            return "" if superseded else _QUOTE.sub("", _CALLOUT.sub("", text, count=1))
         case _:
             return ""
-
-
-def _statement(text: str) -> str:
-    item = read_item(text)
-    return item.text if item else _CITATION.sub("", text).strip()
 
 
 def as_candidate(node: Node, bucket: str, *, neighbour: bool) -> Candidate:
@@ -107,6 +118,8 @@ def as_candidate(node: Node, bucket: str, *, neighbour: bool) -> Candidate:
         bucket=bucket,
         blocks=node.texts,
         neighbour=neighbour,
+        speakers=node.speakers,
+        days=node.days,
     )
 
 

@@ -11,17 +11,21 @@ from typing import Final, assert_never
 from reme.actions.candidates import Home
 from reme.actions.dream_report import UnitOutcome
 from reme.actions.ledger import Derived, Taken
-from reme.actions.nodes import Citing, work_in, write_node
+from reme.actions.nodes import Citing, Worked, read_node, work_in, write_node
 from reme.actions.origin import Origin, lowest
 from reme.actions.runs import NODE_LAWS
 from reme.actions.sources import Source
 from reme.actions.statements import Item, objection
+from reme.markdown import parse
 from reme.paths import VaultPath
 from reme.reason import (
     Bucket,
     Cite,
     Claim,
+    Contradict,
     Create,
+    Dispute,
+    Elsewhere,
     Evidence,
     Integration,
     NodeEdit,
@@ -81,7 +85,11 @@ class Evidenced:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a decision comes to: the node's new bytes, if any, with those that they were made from, and what landed."""
+    """What a decision comes to: the node's new bytes, if any, with those that they were made from, and what landed.
+
+    Attributes:
+        elsewhere: The same for other nodes that the unit says something about.
+    """
 
     outcome: UnitOutcome
     node: VaultPath | None
@@ -89,6 +97,12 @@ class Plan:
     landed: tuple[Claim, ...]
     reason: str = ""
     base: bytes | None = None
+    elsewhere: tuple["Plan", ...] = ()
+
+    @property
+    def every(self) -> tuple["Plan", ...]:
+        """Itself, and those for other nodes."""
+        return (self, *self.elsewhere)
 
     @property
     def edit(self) -> Put | None:
@@ -148,27 +162,30 @@ def planned(
         problems: Takes the reasons for what is refused.
     """
     found: list[str] = [] if isinstance(decision, Skip) else [*decision.refused]
+    elsewhere: tuple[Plan, ...] = ()
     match decision:
         case Skip(reason):
             plan = Plan("skipped", None, None, (), reason)
-        case Create(claims, relations):
-            plan = _created(entry, claims, _related(relations, homes, None, found), new_path, found)
+        case Create():
+            plan = _created(entry, decision, _related(decision.relations, homes, None, found), new_path, found)
+            elsewhere = _elsewhere(entry, decision.elsewhere, homes, None, found)
         case Update():
             plan = _updated(entry, decision, homes, found)
+            elsewhere = _elsewhere(entry, decision.elsewhere, homes, decision.candidate, found)
         case _:
             assert_never(decision)
     problems += [f"unit {entry.unit.name!r}: {problem}" for problem in found]
-    return plan
+    return plan if plan.outcome == "refused" else replace(plan, elsewhere=elsewhere)
 
 
 def _created(
     entry: Evidenced,
-    claims: Sequence[Claim],
+    create: Create,
     related: Sequence[tuple[str, VaultPath]],
     new_path: Callable[[str, str], VaultPath],
     problems: list[str],
 ) -> Plan:
-    fit = tuple(claim for claim in claims if _fits(entry, claim, problems))
+    fit = tuple(claim for claim in create.claims if _fits(entry, claim, problems))
     if not fit:
         return Plan("refused", None, None, (), "no claim of it could be followed")
     path = new_path(entry.bucket, entry.unit.slug or entry.unit.name)
@@ -183,7 +200,8 @@ def _created(
         sources=list(cited),
         relations=related,
     )
-    return Plan("created", path, data, fit)
+    disputed = _disputed(entry, path, data, create.disputes, problems)
+    return Plan("created", path, disputed.data, (*fit, *disputed.landed))
 
 
 def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: list[str]) -> Plan:
@@ -194,15 +212,49 @@ def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: 
     node = homes[update.candidate - 1].node
     edits = [edit for edit in update.edits if _follows(entry, edit, problems)]
     related = _related(update.relations, homes, update.candidate, problems)
-    origins: dict[VaultPath, Origin] = {source.path: source.origin for source in entry.sources}
-    worked = work_in(node, edits, entry.citing, related, origins)
+    worked = work_in(node, edits, entry.citing, related, _origins(entry))
     problems.extend(worked.refused)
     if worked.data == node.note.source:
         if worked.landed:
             return Plan("unchanged", node.path, None, worked.landed)
         return Plan("refused", node.path, None, (), "no edit of it could be followed")
     outcome = _SHAPES.get(update.shape, "refined")
-    return Plan(outcome, node.path, worked.data, worked.landed, base=node.note.source)
+    disputed = _disputed(entry, node.path, worked.data, update.disputes, problems)
+    landed = (*worked.landed, *disputed.landed)
+    return Plan(outcome, node.path, disputed.data, landed, base=node.note.source)
+
+
+def _disputed(
+    entry: Evidenced, path: VaultPath, data: bytes, disputes: Sequence[Dispute], problems: list[str]
+) -> Worked:
+    """A node as planned with what contradicts claims of the same answer beside these."""
+    node = read_node(path, data)
+    edits: list[NodeEdit] = []
+    for dispute in disputes:
+        if dispute.stated.text not in node.texts:
+            problems.append(f"{dispute.claim.text[:80]!r} contradicts what is not stated")
+        elif _fits(entry, dispute.claim, problems):
+            edits.append(Contradict(node.texts.index(dispute.stated.text) + 1, dispute.claim))
+    worked = work_in(node, edits, entry.citing, (), _origins(entry))
+    problems.extend(worked.refused)
+    return worked
+
+
+def _origins(entry: Evidenced) -> dict[VaultPath, Origin]:
+    return {source.path: source.origin for source in entry.sources}
+
+
+def _elsewhere(
+    entry: Evidenced, elsewhere: Sequence[Elsewhere], homes: Sequence[Home], itself: int | None, problems: list[str]
+) -> tuple[Plan, ...]:
+    """What a unit comes to in other nodes, each once; one that could not be followed is left out."""
+    plans: dict[int, Plan] = {}
+    for other in elsewhere:
+        if other.candidate == itself or other.candidate in plans:
+            problems.append(f"candidate {other.candidate} is given twice")
+        else:
+            plans[other.candidate] = _updated(entry, Update(other.candidate, "refine", other.edits), homes, problems)
+    return tuple(plan for plan in plans.values() if plan.outcome != "refused")
 
 
 def _follows(entry: Evidenced, edit: NodeEdit, problems: list[str]) -> bool:
@@ -211,10 +263,17 @@ def _follows(entry: Evidenced, edit: NodeEdit, problems: list[str]) -> bool:
 
 def _fits(entry: Evidenced, claim: Claim, problems: list[str]) -> bool:
     """Whether a claim can stand in a node; if not, it is refused with the reason."""
-    if reason := objection(claim.text):
+    if reason := objection(claim.text) or _anchored(entry, claim):
         problems.append(f"the claim {claim.text[:80]!r}: {reason}")
         return False
     return _cites(entry, claim.evidence, problems)
+
+
+def _anchored(entry: Evidenced, claim: Claim) -> str:
+    """Whether a claim links a part of a note, where that is not a source's own words: parts are split into nodes."""
+    own = any(claim.text in line.text for line in entry.lines)
+    has = not own and any(link.anchor for link in parse(claim.text.encode("utf-8", "replace")).links)
+    return "it links a part of a note; a node links whole ones" if has else ""
 
 
 def _cites(entry: Evidenced, evidence: Sequence[int], problems: list[str]) -> bool:
@@ -238,7 +297,7 @@ def _related(
 
 
 def derived_lines(entry: Evidenced, plan: Plan) -> tuple[Derived, ...]:
-    """What the node took from each source: every line that is evidence, and how the node states it."""
+    """What a plan's own node took from each source: every line that is evidence, and how the node states it."""
     taken: dict[VaultPath, list[Taken]] = {}
     for claim in plan.landed:
         for number in claim.evidence:

@@ -209,7 +209,7 @@ class Decided:
 def accept(
     workspace: Workspace,
     proposal: str,
-    path: Sequence[str] | None = None,
+    paths: Sequence[str] | None = None,
     *,
     dry_run: bool = False,
     settings: DreamSettings | None = None,
@@ -218,7 +218,7 @@ def accept(
 
     Args:
         proposal: The run that made it.
-        path: Only these files of it; all by default.
+        paths: Only these files of it; all by default.
         dry_run: Whether to write nothing, and only tell what would be.
         settings: For the buckets that the generated view lists.
 
@@ -226,7 +226,7 @@ def accept(
         NotFound: If there is no such open proposal, or a file is not in it.
         Conflict: If what was written meanwhile touches the same lines; nothing is written.
     """
-    found, chosen = _chosen(workspace.vault, proposal, path)
+    found, chosen = _chosen(workspace.vault, proposal, paths)
     edits: list[Edit] = [_put(file) for file in chosen]
     if any(file.base is None for file in chosen):
         known, made = settings or DreamSettings(), [file.path for file in chosen]
@@ -238,7 +238,7 @@ def accept(
 def reject(
     workspace: Workspace,
     proposal: Annotated[str, "The run that made the proposal, as `proposals` lists it"],
-    path: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
+    paths: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
     reason: Annotated[str, "Why, for the record"] = "",
     dry_run: DryRun = False,
 ) -> Decided:
@@ -247,7 +247,7 @@ def reject(
     Raises:
         NotFound: If there is no such open proposal, or a file is not in it.
     """
-    found, chosen = _chosen(workspace.vault, proposal, path)
+    found, chosen = _chosen(workspace.vault, proposal, paths)
     return _decide(workspace, found, chosen, "rejected", [], [], reason, dry_run=dry_run)
 
 

@@ -10,8 +10,8 @@ from typing import Final
 from reme.actions.notes import with_frontmatter
 from reme.paths import VaultPath, parse_path
 from reme.revision import ABSENT
-from reme.tools import Workspace
-from reme.vault import ChangeSet, Edit, Law, Outcome, Put, check, commit
+from reme.tools import Workspace, with_links_kept
+from reme.vault import ChangeSet, Edit, Law, Outcome, Put, check, commit, locked
 
 __all__ = [
     "ATTEMPTS",
@@ -38,7 +38,7 @@ ATTEMPTS: Final = 3
 
 
 def commit_as_system(workspace: Workspace, edits: Sequence[Edit], reason: str, *, dry_run: bool = False) -> Outcome:
-    """Commit edits in the caller's run and name, with the rights of ReMe's own actions.
+    """Commit edits in the caller's run and name, with the rights of ReMe's own actions; links elsewhere lead on.
 
     Args:
         dry_run: Whether to write nothing, and only tell what it would come to.
@@ -48,8 +48,10 @@ def commit_as_system(workspace: Workspace, edits: Sequence[Edit], reason: str, *
         Unavailable: If the vault cannot be written.
     """
     caller = replace(workspace.caller, role="system")
-    change_set = ChangeSet(tuple(edits), role=caller.role, actor=caller.actor, reason=reason, run=caller.run)
-    return (check if dry_run else commit)(workspace.vault, change_set)
+    with locked(workspace.vault):
+        kept = tuple(with_links_kept(workspace, edits))
+        change_set = ChangeSet(kept, role=caller.role, actor=caller.actor, reason=reason, run=caller.run)
+        return (check if dry_run else commit)(workspace.vault, change_set)
 
 
 def report_path(workspace: Workspace, action: str) -> VaultPath:

@@ -7,6 +7,7 @@ told apart: only who knows which of them holds can settle it. What a node quotes
 """
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,8 +17,9 @@ from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools import Workspace
 from reme.vault import Vault
+from reme.wording import counted
 
-__all__ = ["Stale", "StaleReport", "find_stale", "stale", "stale_text"]
+__all__ = ["Stale", "StaleReport", "find_stale", "stale", "stale_text", "unsourced"]
 
 _BECAME: Final = {
     "changed": "has changed",
@@ -54,11 +56,12 @@ class StaleReport:
     unsaid: tuple[Stale, ...] = ()
 
 
-def find_stale(vault: Vault, ledger: Ledger) -> StaleReport:
-    """Check every source that a node was derived from and still links."""
+def find_stale(vault: Vault, ledger: Ledger, sources: Collection[VaultPath] | None = None) -> StaleReport:
+    """Check every source that a node was derived from and still links, or only these."""
     recorded: dict[tuple[VaultPath, VaultPath], list[Derived]] = defaultdict(list)
     for entry in ledger.derived:
-        recorded[entry.node, entry.source].append(entry)
+        if sources is None or entry.source in sources:
+            recorded[entry.node, entry.source].append(entry)
     found: list[Stale] = []
     unsaid: list[Stale] = []
     nodes: dict[VaultPath, tuple[str, frozenset[str]] | None] = {}
@@ -96,6 +99,13 @@ def _read(vault: Vault, path: VaultPath) -> tuple[str, frozenset[str]] | None:
     return standing_words(note), frozenset(link.target for link in note.links)
 
 
+def unsourced(vault: Vault, sources: Collection[VaultPath]) -> tuple[VaultPath, ...]:
+    """The nodes that state what these sources, which have changed or gone, no longer say."""
+    found = find_stale(vault, read_ledger(vault), sources)
+    stating = (entry.node for entry in (*found.stale, *found.unsaid) if entry.statements)
+    return tuple(dict.fromkeys(stating))
+
+
 def stale(workspace: Workspace) -> StaleReport:
     """Find nodes whose cited sources changed or are gone; the next dream reads what changed again."""
     return find_stale(workspace.vault, read_ledger(workspace.vault))
@@ -103,12 +113,12 @@ def stale(workspace: Workspace) -> StaleReport:
 
 def stale_text(report: StaleReport) -> str:
     """The report in words."""
-    lines = [f"{len(report.stale)} stale of {report.verified} pairs of node and source"]
+    lines = [f"{len(report.stale)} stale of {counted(report.verified, 'pair')} of node and source"]
     for entry in (*report.stale, *report.unsaid):
         lines.append(f"{entry.node}: {entry.source} {_BECAME[entry.state]}")
         lines += [f"  no longer there: {text}" for text in entry.statements]
     if any(entry.state == "changed" for entry in report.stale):
-        lines.append("The next dream reads what has changed again: reme auto_dream")
+        lines.append("The next dream reads what has changed again (auto_dream)")
     if report.unsaid:
-        lines.append("What no longer holds: take it out of the node with reme edit, or quote it as > [!superseded]")
+        lines.append("What no longer holds: take it out of the node (edit), or quote it as > [!superseded]")
     return "\n".join(lines)

@@ -1,13 +1,68 @@
 """The table of tools: one entry for each operation that needs no thought, over the function that carries it out."""
 
-from functools import partial
 from typing import Any, Final
 
 from reme.catalog.operation import Catalog, Content, Named, Operation
 
 __all__ = ["add_tools"]
 
-_tool: Final = partial(Named, "reme.tools")
+_SUMMARIES: Final = {
+    "search": "Find the notes that answer a query best, with their best pieces and their neighbours by links.",
+    "traverse": "Walk along the links from some notes, nearest first, with every link that was followed.",
+    "recall": (
+        "Recall what a prompt needs: the note that a query is about, its relations, and the facts with their sources."
+    ),
+    "list_files": "List the files of the vault by folder, layer, tags, properties, state and day.",
+    "tags": "List the tags of the vault with how many files have each, or the tags of one file.",
+    "read": "Read a note or other text file: whole, some lines, or the section under a heading.",
+    "write": "Create a note or other text file; an existing one is replaced only when asked.",
+    "append": (
+        "Add text at the end of an existing note, one blank line after what is there; simultaneous appends all land."
+    ),
+    "edit": "Replace a text in a file by another, both taken literally; a line break matches whatever the file's is.",
+    "move": (
+        "Move or rename a file or folder; links to it, and its own relative ones, are respelled to lead where they did."
+    ),
+    "copy": "Copy a file or a folder to a path that is free; links stay as they are.",
+    "delete": "Delete a file, or a folder with everything in it, and tell which links now lead nowhere.",
+    "stat": "Tell what is known of one file: size, times, revision, properties, who links to it.",
+    "upload": (
+        "Bring in a resource: it is filed under today and never changed; content that is there already is not "
+        "kept twice."
+    ),
+    "download": "Hand out a file whole, whatever is in it.",
+    "read_image": "Look at a picture.",
+    "frontmatter_read": "Read a note's frontmatter.",
+    "frontmatter_update": "Set one property in a note's frontmatter; only its own lines change.",
+    "frontmatter_delete": "Remove one property from a note's frontmatter; only its own lines change.",
+    "daily_create": (
+        "Make the note of an event and list it in its day's index; asking again with the same text changes nothing."
+    ),
+    "daily_list": "List the events of the latest days, or of one day, each with its state and materials.",
+    "daily_read": "Read an event's note, or a day's index.",
+    "daily_write": "Add to an event's note, or put a new file beside it; nothing that is there is ever replaced.",
+    "daily_status": "Tell how far events have got: active, done, stale, digested, or open.",
+    "daily_reindex": (
+        "Make a day's index anew from the event notes that there are; what a person wrote around it stays."
+    ),
+    "log": "List the runs that changed the vault, newest first.",
+    "show": "Show what a run changed, as a unified diff of every file.",
+    "undo": "Take back what a run did, keeping what was written later in other places.",
+    "cost": "Tell what models have cost: calls, tokens and price, by day and by run.",
+    "status": (
+        "Tell how the vault is: files by layer, what the index has not seen yet, who keeps it, problems, what is "
+        "left out."
+    ),
+    "wait": "Wait until whatever is on disk now, by whomever it was written, is in the index.",
+    "lint": "Look for what is wrong in the vault: links, names, frontmatter, sources, resources.",
+    "follow_renames": "Have links follow the files that other programs (git, a file manager, an editor) have renamed.",
+    "reindex": "Build the index anew from the files alone.",
+}
+"""What the docstrings of the functions begin with, so that help can be given without loading them."""
+
+
+def _tool(name: str) -> Named:
+    return Named("reme.tools", name, _SUMMARIES.get(name, ""))
 
 
 def add_tools(catalog: Catalog) -> None:
@@ -53,21 +108,18 @@ def add_tools(catalog: Catalog) -> None:
         Operation(
             "daily_create", "daily", _tool("daily_create"), "write", _tool("written_text"), positional=("description",)
         ),
-        Operation("daily_list", "daily", _tool("daily_list"), "read", _tool("daily_list_text"), positional=("day",)),
+        Operation("daily_list", "daily", _tool("daily_list"), "read", _tool("daily_list_text")),
         Operation("daily_read", "daily", _tool("daily_read"), "read", _tool("read_text"), positional=("event",)),
         Operation(
             "daily_write", "daily", _tool("daily_write"), "write", _tool("written_text"), positional=("content",)
         ),
-        Operation(
-            "daily_status", "daily", _tool("daily_status"), "read", _tool("daily_status_text"), positional=("day",)
-        ),
+        Operation("daily_status", "daily", _tool("daily_status"), "read", _tool("daily_status_text")),
         Operation(
             "daily_reindex",
             "daily",
             _tool("daily_reindex"),
             "write",
             _tool("daily_reindex_text"),
-            positional=("day",),
             idempotent=True,
         ),
         Operation("log", "review", _tool("log"), "read", _tool("log_text")),

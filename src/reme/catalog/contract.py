@@ -6,11 +6,12 @@ Owns the one validation that every face uses, which is pydantic's, and the JSON 
 import inspect
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_origin
 
 from reme.catalog.operation import Operation, Parameter, nearest
 from reme.errors import InvalidInput
@@ -18,6 +19,7 @@ from reme.errors import InvalidInput
 __all__ = ["as_json", "input_schema", "output_schema", "valid_arguments"]
 
 _SHOWN: Final = 60
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 def valid_arguments(operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
@@ -63,19 +65,54 @@ def _is_unicode(value: object) -> bool:
 
 def _accept(parameter: Parameter, value: object) -> tuple[Any, str]:
     """The value in the parameter's type, or the problem with it in words."""
-    if isinstance(value, str) and value.isprintable() and parameter.takes_any_text:
-        return value, ""  # so that the commonest calls need not load pydantic
     if not _is_unicode(value):
         return None, f"{parameter.name}: {_short(value)} is not acceptable: it is not valid Unicode text"
+    value = _listed(parameter, value)
+    if (plain := _plainly(parameter, value)) is not None:
+        return plain, ""
     from pydantic import ValidationError
 
     try:
-        return _adapter(parameter.annotation).validate_python(_listed(parameter, value)), ""
+        return _adapter(parameter.annotation).validate_python(value), ""
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         place = "".join(f"[{step}]" for step in first["loc"] if isinstance(step, int))
         reason = first["msg"][:1].lower() + first["msg"][1:]
         return None, f"{parameter.name}{place}: {_short(first['input'])} is not acceptable: {reason}"
+
+
+def _plainly(parameter: Parameter, value: Any) -> Any:
+    """What pydantic makes of a value of the commonest kinds that is plainly acceptable, and None of every other: so
+    most calls need not load it."""
+    kinds, choices = parameter.types, parameter.choices
+    made: Any = None
+    match value:
+        case str() if str in kinds or (value in choices and not parameter.is_list):
+            made = value
+        case str() if kinds == (int,) and _NUMBER.fullmatch(value):
+            made = int(value)
+        case bool() | int() if kinds == (type(value),):
+            made = value
+        case [*items] if kinds == (list[str],) or (choices and get_origin(kinds[0]) is list):
+            made = items if all(isinstance(item, str) and (not choices or item in choices) for item in items) else None
+        case _:
+            pass
+    return made if made is not None and all(_meets(made, constraint) for constraint in parameter.constraints) else None
+
+
+def _meets(value: Any, constraint: object) -> bool:
+    """Whether a value is known to meet a constraint."""
+    from annotated_types import Ge, Le, Len
+
+    match constraint:
+        case Ge(ge=least):
+            return value >= least
+        case Le(le=most):
+            return value <= most
+        case Len(min_length=least, max_length=most):
+            return least <= len(value) and (most is None or len(value) <= most)
+        case _:
+            return False
 
 
 def _listed(parameter: Parameter, value: object) -> object:

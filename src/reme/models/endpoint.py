@@ -16,6 +16,7 @@ from reme.models.asking import Asker, Unanswered, host_of
 from reme.models.embedder import Vectors, sendable
 from reme.models.extras import load
 from reme.models.settings import EndpointSettings
+from reme.wording import counted
 
 __all__ = ["Endpoint"]
 
@@ -162,7 +163,7 @@ class Endpoint:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._wrong("it is not in OpenAI's form") from error
         if len(found) != count:
-            raise self._wrong(f"{len(found)} vectors for {count} texts")
+            raise self._wrong(f"{counted(len(found), 'vector')} for {counted(count, 'text')}")
         return found
 
     def _wrong(self, what: str) -> _Unusable:

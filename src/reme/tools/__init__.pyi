@@ -54,6 +54,7 @@ from reme.tools.history import (
     undo,
     undo_text,
 )
+from reme.tools.kept_links import with_links_kept
 from reme.tools.lint import Finding, Fixed, LintReport, Rule, has_findings, lint, lint_text
 from reme.tools.listing import (
     FileFacts,
@@ -216,6 +217,7 @@ __all__ = [
     "value_of_word",
     "wait",
     "waited_text",
+    "with_links_kept",
     "write",
     "written_text",
 ]

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 from reme.errors import Conflict, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
+from reme.tools.kept_links import with_links_kept
 from reme.tools.texts import check_editable, check_size
 from reme.tools.workspace import Workspace
 from reme.vault import (
@@ -74,7 +75,7 @@ DryRun = Annotated[bool, "Only say what would be done"]
 def submit(
     workspace: Workspace, gather: Callable[[], Sequence[Edit]], *, reason: str, dry_run: bool = False
 ) -> Committed | Unchanged:
-    """Commit what ``gather`` finds to be done.
+    """Commit what ``gather`` finds to be done, and what keeps links from following names that this brings.
 
     Gathering and commit happen under one hold of the vault's lock, so that no other ReMe process can come between
     them; where another program did, everything is gathered again, three times at most.
@@ -91,7 +92,7 @@ def submit(
     """
     for attempt in range(1, _ATTEMPTS + 1):
         with locked(workspace.vault):
-            edits = tuple(gather())
+            edits = tuple(with_links_kept(workspace, gather()))
             if not edits:
                 return Unchanged({})
             caller = workspace.caller
@@ -134,7 +135,7 @@ def content_expected(workspace: Workspace, path: VaultPath, expected: str | None
     """
     content = workspace.vault.content_of(path)
     if content is None:
-        raise NotFound(f"there is no file {path}", hint="See what is there with: reme list", details={"path": path})
+        raise NotFound(f"there is no file {path}", hint="See what is there with: `list`", details={"path": path})
     if expected is not None and expected != (found := revision_of_content(content)):
         raise revision_conflict(path, expected, found)
     return content

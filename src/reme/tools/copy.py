@@ -13,7 +13,6 @@ from reme.revision import ABSENT, Revision
 from reme.tools.changes import DryRun, conflict_lines, content_expected, submit, written
 from reme.tools.daily import with_promotion
 from reme.tools.day_indexes import with_day_indexes
-from reme.tools.kept_links import with_links_kept
 from reme.tools.places import Place, check_new, file_target, find_place, folder_target
 from reme.tools.workspace import Workspace
 from reme.vault import Committed, Edit, Put
@@ -72,7 +71,7 @@ def copy(
         for to in targets.values():
             check_new(workspace, to)
         made = [Put(to, content_expected(workspace, path, expected_revision), ABSENT) for path, to in targets.items()]
-        return with_day_indexes(workspace, with_links_kept(workspace, made))
+        return with_day_indexes(workspace, made)
 
     outcome = submit(workspace, gather, reason=f"copy {place.path} to {target}", dry_run=dry_run)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()

@@ -53,7 +53,7 @@ def parse_day(raw: str | None, today: date) -> date:
         return date.fromisoformat(raw.strip())
     except ValueError as error:
         raise InvalidInput(
-            f"day: {raw!r} is no date", hint="Write it as 2026-05-15.", details={"field": "day"}
+            f"`date` must be a date such as 2026-05-15, not {raw!r}", details={"field": "date"}
         ) from error
 
 

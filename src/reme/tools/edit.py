@@ -18,6 +18,7 @@ from reme.tools.changes import DryRun, conflict_lines, read_expected, submit, wr
 from reme.tools.texts import check_frontmatter_kept, line_ending
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, File, Put
+from reme.wording import counted
 
 __all__ = ["Edited", "edit", "edit_text"]
 
@@ -114,7 +115,9 @@ def _chosen(file: File, spans: Sequence[Span], find: str, *, every: bool, occurr
     details: dict[str, object] = {"path": file.path, "count": len(spans), "lines": list(lines[:_NAMED])}
     if occurrence is not None:
         if occurrence > len(spans):
-            raise NotFound(f"{file.path} contains {shown!r} {len(spans)} times, not {occurrence}", details=details)
+            raise NotFound(
+                f"{file.path} contains {shown!r} {counted(len(spans), 'time')}, not {occurrence}", details=details
+            )
         return spans[occurrence - 1 : occurrence]
     if len(spans) > 1 and not every:
         raise Conflict(

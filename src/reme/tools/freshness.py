@@ -6,8 +6,9 @@ Owns what a caller is told where that fails.
 from datetime import timedelta
 from typing import Final
 
+import reme.index
 from reme.errors import Unavailable
-from reme.index import Index, IndexDamaged, Keeper, refresh
+from reme.index import Index, IndexDamaged, refresh
 from reme.tools.workspace import Workspace
 from reme.wording import counted
 
@@ -40,12 +41,12 @@ def look(workspace: Workspace) -> str:
     if not pending:
         return ""
     many = counted(pending, "changed file")
-    notice = f"{many} could not be taken into the index, so answers may miss something; see: reme status"
+    notice = f"{many} could not be taken into the index, so answers may miss something; see: `status`"
     workspace.vault.notices.append(notice)
     return notice
 
 
-def _is_current(index: Index, keeper: Keeper) -> bool:
+def _is_current(index: Index, keeper: "reme.index.Keeper") -> bool:
     """Whether the process that keeps this very index hears of every change and has taken in all that it heard of."""
     said = keeper.status
     try:
@@ -65,5 +66,5 @@ def catch_up(workspace: Workspace) -> None:
         raise Unavailable(
             f"the index could not take in {counted(pending, 'changed file')}: another process is writing it, or the "
             "disk is full",
-            hint="Try again in a moment; see: reme status",
+            hint="Try again in a moment; see: `status`",
         )

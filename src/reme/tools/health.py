@@ -215,7 +215,7 @@ def wait(workspace: Workspace, timeout: Annotated[float, "Seconds to wait, at mo
     if left := sorted(await_index(vault, index, timeout, meanwhile=refreshed)):
         named = ", ".join(left[:_NAMED]) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
         raise Unavailable(
-            f"after {timeout:g} seconds the index has not taken in {named}", hint="What holds it up: reme status"
+            f"after {timeout:g} seconds the index has not taken in {named}", hint="What holds it up: `status`"
         )
     return Waited(index.position())
 
@@ -230,7 +230,7 @@ def reindex(workspace: Workspace) -> Reindexed:
     if done.pending:
         raise Unavailable(
             f"the index could not take in {counted(done.pending, 'file')}: {done.held_up}",
-            hint="Try again in a moment; see: reme status",
+            hint="Try again in a moment; see: `status`",
         )
     take_texts(workspace.index, workspace.vault)
     state = workspace.index.status()
@@ -338,7 +338,7 @@ def _reasoning(workspace: Workspace) -> Reasoning:
 def _unresolved_text(result: Health) -> str:
     if not result.left_behind:
         return str(result.unresolved) if result.unresolved else ""
-    return f"{result.unresolved}, {result.left_behind} since their files were renamed: reme follow-renames"
+    return f"{result.unresolved}, {result.left_behind} since their files were renamed; follow_renames has them follow"
 
 
 def _keeper_text(keeper: Keeper | None) -> str:
@@ -362,7 +362,7 @@ def _keeper_text(keeper: Keeper | None) -> str:
 def _embedding_text(embedding: Embedding) -> str:
     if embedding.wanted == "none" and not embedding.model:
         return ""
-    text = f"{embedding.done} of {embedding.done + embedding.pending} chunks"
+    text = f"{embedding.done} of {counted(embedding.done + embedding.pending, 'chunk')}"
     if embedding.model:
         text += f" ({embedding.model})"
     return text + (f"; {embedding.problem}" if embedding.problem else "")

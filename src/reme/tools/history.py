@@ -71,6 +71,7 @@ class Undone:
         paths: The paths that changed, moves at both ends.
         revisions: What they have become.
         conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
+        unsourced: Nodes of the digest that state what the paths no longer say, since it was learnt from what is undone.
     """
 
     run: str
@@ -79,6 +80,7 @@ class Undone:
     revisions: dict[VaultPath, Revision]
     conflict_copies: tuple[VaultPath, ...] = ()
     dry_run: bool = False
+    unsourced: tuple[VaultPath, ...] = ()
 
 
 def log(
@@ -138,7 +140,9 @@ def undo(
             return Undone(run, "", tuple(sorted(anew | set(outcome.revisions))), {}, dry_run=True)
         anew = submit(workspace, lambda: _generated_anew(workspace, touched), reason=f"after the undo of {run}")
     revisions = outcome.revisions | anew.revisions
-    return Undone(run, workspace.caller.run, tuple(sorted(revisions)), revisions, outcome.conflict_copies)
+    changed, copies = tuple(sorted(revisions)), outcome.conflict_copies
+    unsourced = workspace.unsourced(changed)
+    return Undone(run, workspace.caller.run, changed, revisions, copies, unsourced=unsourced)
 
 
 def _generated_anew(workspace: Workspace, touched: Sequence[VaultPath]) -> list[Edit]:
@@ -184,7 +188,9 @@ def undo_text(result: Undone) -> str:
         return f"nothing to undo of run {result.run}"
     head = f"would undo run {result.run}:" if result.dry_run else f"undid run {result.run} (run {result.undo_run}):"
     kept = [f"another program's version was kept as {copy}" for copy in result.conflict_copies]
-    return "\n".join([head, *(f"  {path}" for path in result.paths), *kept])
+    left = [f"{node} states what was learnt from this and now has no source" for node in result.unsourced]
+    left += ["stale lists these statements: undo the dream as well, or take out what no longer holds"] if left else []
+    return "\n".join([head, *(f"  {path}" for path in result.paths), *kept, *left])
 
 
 def _changed(record: Record) -> Changed:

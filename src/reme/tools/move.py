@@ -4,7 +4,7 @@ Owns what a move comes to. Which links must be respelled is worked out in ``reta
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from reme.errors import InvalidInput, NotFound, Unavailable
@@ -226,7 +226,8 @@ def _plan(
         if path in moved:
             own[path] = data
         else:
-            plan.edits.append(Put(path, data, file.revision, retarget=True, note=note))
+            links_alone = replace(note, headings=(), blocks=(), fields=(), tags=())  # there may be thousands of them
+            plan.edits.append(Put(path, data, file.revision, retarget=True, note=links_alone))
     moves = [Move(path, to, revisions[path], own.get(path)) for path, to in moved.items()]
     plan.edits[:0] = moves
     return plan
@@ -239,7 +240,7 @@ def _followed(
     if not found:
         return None
     path = plan.moved.get(file.path, file.path)
-    if reason := why_left(workspace.vault, file.path, path, note) if follow else "retarget is off":
+    if reason := why_left(workspace.vault, file, path, note) if follow else "retarget is off":
         plan.links_left += [LinkLeft(path, r.link.line, r.link.target, reason) for r in found]
         return None
     targets = {respelling.link: respelling.target for respelling in found}
@@ -305,14 +306,15 @@ def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, 
 
 
 def _others_wrote(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, Revision]) -> bool:
-    """Whether any note is neither as it was when the move was planned nor as the move has left it."""
-    for file in workspace.vault.scan().files:
-        stamp = plan.stamps.get(file.path)
+    """Whether any note that the move did not touch is not as it was when the move was planned.
+
+    Those that it touched were compared when they were replaced.
+    """
+    for path, file in workspace.vault.scan().found.items():
+        stamp = plan.stamps.get(path)
         if stamp is not None and stamp[:3] == (file.size, file.mtime_ns, file.inode):
             continue
-        if not is_markdown(file.path):
-            continue
-        if revisions.get(file.path) != workspace.vault.revision_at(file.path):
+        if is_markdown(path) and path not in revisions:
             return True
     return False
 

@@ -46,7 +46,7 @@ def find_place(workspace: Workspace, raw: str) -> Place:
     as_folder = raw.endswith(("/", "\\"))
     if not vault.is_folder(path):
         if as_folder:
-            hint = f"Leave the slash out for the note {path}, or see what is there with: reme list"
+            hint = f"Leave the slash out for the note {path}, or see what is there with: `list`"
             raise NotFound(f"there is no folder {path}", hint=hint, details={"path": path})
         found = vault.find(raw)
         return Place(found, (found,), folder=False)
@@ -152,7 +152,7 @@ def _check_ordinary(workspace: Workspace, path: VaultPath) -> None:
             )
     place = workspace.vault.locate(path)
     if (place / ".reme").exists():
-        raise Refused(f"{path} is a vault of its own", hint="Open it with --vault.", details={"path": path})
+        raise Refused(f"{path} is a vault of its own", hint="Open it as the vault that it is.", details={"path": path})
 
 
 def _walk(workspace: Workspace, folder: VaultPath) -> Iterator[tuple[VaultPath, bool]]:

@@ -214,7 +214,7 @@ def _decode(path: VaultPath, piece: _Piece) -> tuple[str, str]:
     if note.encoding == "utf-8" or not note.source:
         raise InvalidInput(
             f"{path} is not text",
-            hint="Other programs can open it; see its size with: reme stat",
+            hint="Other programs can open it; see its size with: `stat`",
             details={"path": path},
         )
     return note.source.decode("utf-8-sig"), note.encoding

@@ -50,7 +50,7 @@ def recall(
         embedder=embedder,
         signals=workspace.signals,
         vault=workspace.vault,
-        anchors=workspace.anchors,
+        anchors=workspace.anchors(),
         resource_origin=partial(resource_origin, workspace.vault),
     )
     workspace.met(dict.fromkeys(fact.path for fact in result.facts))

@@ -8,12 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Final
 
 from reme.markdown import Link, Names, Note, is_wikilink, resolve, spellings
 from reme.paths import VaultPath, basename, fold, parent, stem
-from reme.tools.texts import LARGEST_PARSED, is_parsed_whole
-from reme.vault import Layer, Vault
+from reme.revision import revision_of
+from reme.tools.texts import LARGEST_PARSED
+from reme.vault import File, Layer, Vault
 
 __all__ = [
     "UNWRITTEN",
@@ -75,24 +77,26 @@ def done(names: Names, moved: Mapping[VaultPath, VaultPath]) -> Relocation:
     return Relocation(moved, _Remembered(_Relocated(known, back)), known, _touched(moved))
 
 
-def taken(names: Names, made: Sequence[VaultPath]) -> Relocation:
-    """Nothing moves, but there will be new files, whose names links may have.
+def taken(names: Names, made: Sequence[VaultPath], given: Mapping[VaultPath, frozenset[str]]) -> Relocation:
+    """Nothing moves, but there will be new names, which links may have.
 
     Args:
         names: The names as they are.
-        made: The paths of the new files.
+        made: The paths of new files.
+        given: What aliases, titles and names files get, folded.
     """
     known = _Remembered(names)
-    after = _Remembered(_Relocated(known, (), made))
-    return Relocation({}, known, after, _touched({path: path for path in made}))
+    after = _Remembered(_Relocated(known, (), made, given))
+    touched = _touched({path: path for path in made}) | {_last(name) for found in given.values() for name in found}
+    return Relocation({}, known, after, touched)
 
 
-def why_left(vault: Vault, path: VaultPath, new_path: VaultPath, note: Note) -> str:
-    """Why links are not respelled in a note, by its path before and after; empty where they are."""
-    layers = {vault.layer_of(path), vault.layer_of(new_path)}
+def why_left(vault: Vault, file: File, new_path: VaultPath, note: Note) -> str:
+    """Why links are not respelled in a file, or as much of it as is parsed; empty where they are."""
+    layers = {vault.layer_of(file.path), vault.layer_of(new_path)}
     if kept := layers & UNWRITTEN:
         return f"the content of the {min(kept)} layer stays as it is"
-    if not is_parsed_whole(vault, path):
+    if revision_of(file.data) != file.revision:
         return f"a file of more than {LARGEST_PARSED:,} bytes is not edited in place"
     return "" if note.encoding == "utf-8" else f"the file is in {note.encoding}, not UTF-8"
 
@@ -112,16 +116,21 @@ class _Remembered:
 
 
 class _Relocated:
-    """The names of a vault as they are with some files at other paths, and new ones."""
+    """The names of a vault as they are with some files at other paths, new ones, and new names."""
 
     def __init__(
-        self, names: Names, moved: Iterable[tuple[VaultPath, VaultPath]], made: Iterable[VaultPath] = ()
+        self,
+        names: Names,
+        moved: Iterable[tuple[VaultPath, VaultPath]],
+        made: Iterable[VaultPath] = (),
+        given: Mapping[VaultPath, frozenset[str]] = MappingProxyType({}),
     ) -> None:
         moved = list(moved)
         self._names = names
         self._moved = dict(moved)
         self._paths: dict[str, list[VaultPath]] = defaultdict(list)
         self._basenames: dict[str, list[VaultPath]] = defaultdict(list)
+        self._given = given
         there = [target for source, target in moved if source in names.exact(fold(source))]
         for path in (*there, *made):
             self._paths[fold(path)].append(path)
@@ -135,7 +144,8 @@ class _Relocated:
         return stayed + self._basenames.get(folded_basename, [])
 
     def by_alias(self, folded_alias: str) -> Sequence[VaultPath]:
-        return [self._moved.get(path, path) for path in self._names.by_alias(folded_alias)]
+        found = [self._moved.get(path, path) for path in self._names.by_alias(folded_alias)]
+        return found + [path for path, names in self._given.items() if folded_alias in names and path not in found]
 
     def _without_moved(self, paths: Iterable[VaultPath]) -> list[VaultPath]:
         return [path for path in paths if path not in self._moved]
@@ -175,7 +185,7 @@ def respell(note: Note, source: VaultPath, relocation: Relocation) -> list[Respe
     folders = parent(source), parent(destination)
     found: list[Respelling] = []
     for link in note.links:
-        if not link.target or (source == destination and _last(link) not in relocation.touched):
+        if not link.target or (source == destination and _last(link.target) not in relocation.touched):
             continue
         wikilink = is_wikilink(note, link)
         alike = (link.target, link.kind, "wikilink" if wikilink else "", *folders)
@@ -208,7 +218,7 @@ def respell_dangling(note: Note, source: VaultPath, relocation: Relocation) -> l
     """The links of a note, written after files have moved, that lead nowhere now and led to one of them before."""
     found: list[Respelling] = []
     for link in note.links:
-        if _last(link) not in relocation.touched or resolve(link.target, source, relocation.after) is not None:
+        if _last(link.target) not in relocation.touched or resolve(link.target, source, relocation.after) is not None:
             continue
         path = resolve(link.target, source, relocation.before)
         if path is not None and (wanted := relocation.moved.get(path)) is not None:
@@ -233,5 +243,5 @@ def _spelled_as_well(target: str, path: VaultPath, wanted: VaultPath) -> bool:
     return not (renamed and last in (basename(path), stem(path)))
 
 
-def _last(link: Link) -> str:
-    return fold(link.target.replace("\\", "/").rpartition("/")[2])
+def _last(target: str) -> str:
+    return fold(target.replace("\\", "/").rpartition("/")[2])

@@ -10,7 +10,8 @@ from typing import Final
 from reme.errors import Refused
 from reme.markdown import parse_head
 from reme.paths import VaultPath, is_markdown
-from reme.vault import Content, File, Vault, pieces_of, revision_of_content
+from reme.revision import revision_of
+from reme.vault import Content, File, Vault, pieces_of
 
 __all__ = [
     "LARGEST_PARSED",
@@ -40,11 +41,14 @@ def parsed_part(vault: Vault, path: VaultPath) -> File | None:
     Returns:
         None if there is no such file.
     """
-    if is_parsed_whole(vault, path):
-        return None if (data := vault.bytes_of(path)) is None else File(path, data, revision_of_content(data))
+    content = vault.content_of(path, LARGEST_PARSED)
+    if content is None:
+        return None
+    if isinstance(content, bytes):
+        return File(path, content, revision_of(content))
     with vault.open(path) as stream:
         first = stream.read(_FIRST_PART)
-    return File(path, first[: first.rfind(b"\n") + 1] or first, vault.revision_at(path))
+    return File(path, first[: first.rfind(b"\n") + 1] or first, content.revision)
 
 
 def check_size(vault: Vault, path: VaultPath) -> None:

@@ -20,12 +20,12 @@ from reme.revision import ABSENT, Revision, digest, revision_of
 from reme.search import Origin, lowest
 from reme.tools.changes import DryRun, conflict_lines, submit
 from reme.tools.freshness import look
-from reme.tools.kept_links import with_links_kept
 from reme.tools.local import LocalFile
 from reme.tools.places import check_new
 from reme.tools.sidecars import SIDECAR_SUFFIX, Sighting, sidecar_of, sighting_entry
 from reme.tools.workspace import Workspace
 from reme.vault import Append, Committed, Edit, Large, Put, Role, revision_of_content
+from reme.wording import counted
 
 __all__ = [
     "Download",
@@ -130,7 +130,7 @@ def upload(
         if known:
             return [record]
         check_new(workspace, filed)
-        return with_links_kept(workspace, [Put(filed, content, ABSENT), record])
+        return [Put(filed, content, ABSENT), record]
 
     outcome = submit(workspace, gather, reason=f"upload {filed}", dry_run=dry_run)
     copies = outcome.conflict_copies if isinstance(outcome, Committed) else ()
@@ -193,18 +193,19 @@ def uploaded_text(result: Uploaded) -> str:
 def download_text(result: Download) -> str:
     """One line; the bytes are in the data."""
     saved = f", saved as {result.saved_as}" if result.saved_as else ""
-    return f"{result.path} ({result.size} bytes, {result.media_type}, revision {result.revision}){saved}"
+    return f"{result.path} ({counted(result.size, 'byte')}, {result.media_type}, revision {result.revision}){saved}"
 
 
 def picture_text(result: Picture) -> str:
     """One line; the picture is in the data."""
-    return f"{result.path} ({result.size} bytes, {result.media_type}, revision {result.revision})"
+    return f"{result.path} ({counted(result.size, 'byte')}, {result.media_type}, revision {result.revision})"
 
 
 def _decoded(data: str) -> bytes:
     if len(data) > _LARGEST * 4 // 3 + 4:
         raise InvalidInput(
-            f"this is more than {_LARGEST} bytes", hint="On the vault's own machine: reme upload FILE, of any size."
+            f"this is more than {_LARGEST} bytes",
+            hint="On the vault's own machine, the command line takes files of any size.",
         )
     try:
         return base64.b64decode("".join(data.split()), validate=True)
@@ -239,7 +240,7 @@ def _saved(workspace: Workspace, path: VaultPath, into: LocalFile) -> Download:
     if into.place.is_dir():
         into = LocalFile(into.place / basename(path))
     if into.place.resolve().is_relative_to(workspace.vault.root):
-        raise InvalidInput(f"{into} is inside the vault", hint="Copy it there with: reme copy")
+        raise InvalidInput(f"{into} is inside the vault", hint="Copy it there with: `copy`")
     found = digest()
 
     def passing() -> Iterator[bytes]:
@@ -260,7 +261,7 @@ def _content(workspace: Workspace, path: str, limit: int) -> tuple[VaultPath, by
         facts = workspace.vault.stat(found)
         raise InvalidInput(
             f"{found} has {facts.size if facts else 'more'} bytes, more than {limit}",
-            hint="Read text by lines, or on the vault's own machine: reme download PATH --into FILE",
+            hint="Read text by lines; on the vault's own machine, the command line saves a download of any size.",
             details={"path": found, "limit": limit},
         )
     return found, content

@@ -3,32 +3,43 @@
 Owns nothing; holds the rooms below together.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import reme.index
+import reme.models
+import reme.search
+import reme.vault
 from reme.clock import Clock
-from reme.index import Index, Keeper
-from reme.models import Embedder
+from reme.index import Index
 from reme.paths import VaultPath
 from reme.progress import Progress, unseen
-from reme.search import AccessLog, Anchors, SearchSettings, Signals
+from reme.search import AccessLog, SearchSettings, Signals
 from reme.state import State
 from reme.tools.schema import SchemaSettings
-from reme.vault import Amend, Role, Vault
+from reme.vault import Role, Vault
 
 __all__ = ["Caller", "Workspace"]
 
 
-def _no_embedder() -> Embedder | None:
+def _no_embedder() -> "reme.models.Embedder | None":
     return None
 
 
-def _no_views() -> Sequence[Amend]:
+def _fresh_anchors() -> "reme.search.Anchors":
+    return reme.search.Anchors()
+
+
+def _no_views() -> "Sequence[reme.vault.Amend]":
     return ()
 
 
-def _nobody() -> Keeper | None:
+def _all_sourced(_changed: Collection[VaultPath]) -> tuple[VaultPath, ...]:
+    return ()
+
+
+def _nobody() -> "reme.index.Keeper | None":
     return None
 
 
@@ -51,6 +62,8 @@ class Caller:
 class Workspace:
     """An open vault, its index, state and clock, as one caller sees them in one run, and the tools' settings.
 
+    The types in quotes are of what is made only when it is needed, and loaded only then.
+
     Attributes:
         embedder: Opens the embedder when it is first needed; it may raise ``Unavailable``.
         embedder_name: As the settings name it; ``none`` for none.
@@ -58,11 +71,12 @@ class Workspace:
         daily_tokens: How many tokens models may use a day; None where no model is asked.
         signals: What maintenance has found out, for ranking.
         access: Counts what was found or read; None where that is not to be counted.
-        anchors: What tells the intent of a query, kept for as long as the vault is open.
+        anchors: Gives what tells the intent of a query, kept for as long as the vault is open.
         keeper: Tells which process keeps the index in step with the files; None where none does, and each question
             brings it up to date itself.
         progress: Is told how far long work has come.
         views: Tells what would bring the views of the digest that are generated up to date.
+        unsourced: Tells which nodes of the digest state what these files, which have changed or gone, no longer say.
     """
 
     vault: Vault
@@ -72,16 +86,17 @@ class Workspace:
     search: SearchSettings
     caller: Caller
     schema: SchemaSettings = field(default_factory=SchemaSettings)
-    embedder: Callable[[], Embedder | None] = _no_embedder
+    embedder: "Callable[[], reme.models.Embedder | None]" = _no_embedder
     signals: Signals | None = None
-    keeper: Callable[[], Keeper | None] = _nobody
-    views: Callable[[], Sequence[Amend]] = _no_views
+    keeper: "Callable[[], reme.index.Keeper | None]" = _nobody
+    views: "Callable[[], Sequence[reme.vault.Amend]]" = _no_views
+    unsourced: Callable[[Collection[VaultPath]], tuple[VaultPath, ...]] = _all_sourced
     progress: Progress = unseen
     embedder_name: str = "none"
     reasoner_name: str = "offline"
     daily_tokens: int | None = None
     access: AccessLog | None = None
-    anchors: Anchors = field(default_factory=Anchors)
+    anchors: "Callable[[], reme.search.Anchors]" = _fresh_anchors
 
     def met(self, paths: Iterable[VaultPath]) -> None:
         """Count that these files were found or read; reports, generated views and the archive do not count."""

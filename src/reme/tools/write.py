@@ -12,7 +12,6 @@ from reme.revision import revision_of
 from reme.tools.changes import DryRun, Written, revision_conflict, submit, written
 from reme.tools.daily import with_promotion
 from reme.tools.day_indexes import with_day_indexes
-from reme.tools.kept_links import with_links_kept
 from reme.tools.places import check_new
 from reme.tools.workspace import Workspace
 from reme.vault import Edit, Put, revision_of_content
@@ -65,7 +64,7 @@ def write(
         if not existed:
             check_new(workspace, target)
         edit = Put(target, data, present)
-        return [edit] if existed else with_day_indexes(workspace, with_links_kept(workspace, [edit]))
+        return [edit] if existed else with_day_indexes(workspace, [edit])
 
     outcome = submit(workspace, gather, reason=f"write {target}", dry_run=dry_run)
     return with_promotion(workspace, written(workspace, target, outcome, existed=existed, dry_run=dry_run))

@@ -89,8 +89,7 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
         _change(located, staged, step, back=back)
     folders = {new.parent for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
     for_each(sync_folder, sorted(folders))
-    for staged, step in todo:
-        copies.update(_clear(vault, staged, step))
+    for_each(lambda item: copies.update(_clear(vault, *item)), todo)
     return Carried(tuple(left), copies)
 
 

@@ -46,7 +46,8 @@ class Put:
         base: The bytes that ``data`` was made from, whose revision is ``expects``. With them, what somebody else
             changed meanwhile is merged three ways where it does not touch; without them, or where it does, the
             outcome is ``Conflicted``.
-        note: The note that ``data`` was made from, where it has been parsed, so that the laws need not do so again.
+        note: The note that ``data`` was made from, where it has been parsed, so that the laws need not do so again;
+            of one that is retargeted, its bytes, frontmatter and links are enough.
     """
 
     path: VaultPath

@@ -143,8 +143,7 @@ def _plan(vault: Vault, edits: tuple[Edit, ...]) -> _Plan:
                 _plan_append(vault, path, data, offset, plan)
             case Put(path, data, expects):
                 pre = vault.content_of(path)
-                found = revision_of_content(pre)
-                if pre is not None and edit.base is not None and found != expects:
+                if pre is not None and edit.base is not None and (found := revision_of_content(pre)) != expects:
                     merged = merge(edit.base, whole(pre), whole(data))
                     data, expects = (data, expects) if merged is None else (merged, found)
                 _plan_content(path, pre, data, expects, plan)
@@ -213,7 +212,7 @@ def _check_folders(vault: Vault, paths: Iterable[VaultPath]) -> None:
             if (place / STATE_FOLDER).is_dir():
                 raise Refused(
                     f"{path} belongs to another vault, {folder}",
-                    hint=f"Work on it as on a vault of its own: --vault {folder}",
+                    hint="Open it as the vault of its own that it is.",
                     details={"rule": "nested vaults", "path": path},
                 )
             folder = parent(folder)
@@ -289,7 +288,7 @@ def _take_back(vault: Vault, entry: Entry, error: OSError) -> None:
         raise Unavailable(
             f"the change of {', '.join(entry.record.paths[:3])} could neither be finished nor taken back: "
             f"{error.strerror}, then {second.strerror}",
-            hint="It will be finished when the vault is next written; run: reme status",
+            hint="It will be finished when the vault is next written; see: `status`",
         ) from error
     vault.drop_empty(entry.record.folders)
 

@@ -3,7 +3,6 @@
 Owns how bytes reach the disk and how names are exchanged. Knows nothing of notes, change sets or journals.
 """
 
-import ctypes
 import errno
 import functools
 import os
@@ -172,7 +171,9 @@ def _rename_flagged(source: Path, target: Path, linux: int, mac: int) -> bool:
         return False
     if call(os.fsencode(source), os.fsencode(target), linux, mac) == 0:
         return True
-    code = ctypes.get_errno()
+    from ctypes import get_errno
+
+    code = get_errno()
     if code in _UNSUPPORTED:
         return False
     raise OSError(code, os.strerror(code), str(source), None, str(target))
@@ -180,6 +181,8 @@ def _rename_flagged(source: Path, target: Path, linux: int, mac: int) -> bool:
 
 @functools.cache
 def _flagged_call() -> Callable[[bytes, bytes, int, int], int] | None:
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
     if sys.platform == "linux" and hasattr(library, "renameat2"):
         linux_call = getattr(library, "renameat2")  # noqa: B009

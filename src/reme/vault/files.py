@@ -276,9 +276,9 @@ class Vault:
         except OSError as error:
             raise _unreadable(path, error) from error
 
-    def content_of(self, path: VaultPath) -> Content | None:
-        """A file's bytes, held or to be read in pieces, or None if there is none; errors as ``read``."""
-        return self._held(path, LARGEST_HELD)
+    def content_of(self, path: VaultPath, most: int = LARGEST_HELD) -> Content | None:
+        """A file's bytes, held up to so many or to be read in pieces, or None if there is none; errors as ``read``."""
+        return self._held(path, most)
 
     def revision_at(self, path: VaultPath) -> Revision:
         """The revision of the file at a path, ``ABSENT`` if there is none; errors as ``read``."""
@@ -489,7 +489,7 @@ def _unreadable(path: VaultPath, error: OSError) -> Unavailable | InvalidInput:
 
 
 def _folder(path: VaultPath) -> InvalidInput:
-    return InvalidInput(f"{path} is a folder", hint=f"List it with: reme list {path}", details={"path": path})
+    return InvalidInput(f"{path} is a folder", hint=f"List it with: `list path={path}`", details={"path": path})
 
 
 def _file_path(raw: str) -> VaultPath:
@@ -505,7 +505,7 @@ def _file_path(raw: str) -> VaultPath:
 
 
 def _absent(path: VaultPath) -> NotFound:
-    return NotFound(f"there is no file {path}", hint="See what is there with: reme list", details={"path": path})
+    return NotFound(f"there is no file {path}", hint="See what is there with: `list`", details={"path": path})
 
 
 def _unnameable(path: VaultPath) -> str:

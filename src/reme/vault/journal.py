@@ -8,7 +8,6 @@ pending. Each entry is an ordinary zip file: ``manifest.json`` and the images ``
 import errno
 import json
 import os
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -217,6 +216,8 @@ class Journal:
             return []
 
     def _headings(self, names: Iterable[str]) -> Iterator[Record]:
+        import zipfile
+
         for name in names:
             try:
                 with zipfile.ZipFile(self._folder / name) as archive:
@@ -273,6 +274,8 @@ class _Sink:
 def _pack(entry: Entry) -> Iterator[bytes]:
     """The bytes of an entry's file, in pieces. Large contents and small ones stand in it as they are, those between
     them compressed."""
+    import zipfile
+
     images: dict[str, Content] = {}
     steps: list[dict[str, Any]] = []
     for number, step in enumerate(entry.steps):
@@ -321,7 +324,9 @@ def _pack(entry: Entry) -> Iterator[bytes]:
 
 def _way_of(image: bytes) -> int:
     """How an image is kept: beginning to compress takes longer than compressing a small one."""
-    return zipfile.ZIP_STORED if len(image) < _WORTH_COMPRESSING else zipfile.ZIP_DEFLATED
+    from zipfile import ZIP_DEFLATED, ZIP_STORED
+
+    return ZIP_STORED if len(image) < _WORTH_COMPRESSING else ZIP_DEFLATED
 
 
 def _kept(entry: Entry, file: Path) -> Entry:
@@ -340,6 +345,8 @@ def _kept(entry: Entry, file: Path) -> Entry:
 
 
 def _unpack(file: Path) -> Entry:
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = json.loads(archive.read("manifest.json"))
@@ -366,7 +373,7 @@ def _record(manifest: dict[str, Any]) -> Record:
     )
 
 
-def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile, file: Path) -> Step:
+def _step(number: int, step: dict[str, Any], archive: Any, file: Path) -> Step:
     match step["op"]:
         case "replace":
             pre, post = (
@@ -382,7 +389,7 @@ def _step(number: int, step: dict[str, Any], archive: zipfile.ZipFile, file: Pat
             raise ValueError(f"unknown step {unknown!r}")
 
 
-def _image(archive: zipfile.ZipFile, file: Path, member: str, revision: Revision) -> Content:
+def _image(archive: Any, file: Path, member: str, revision: Revision) -> Content:
     size = archive.getinfo(member).file_size
     return (
         archive.read(member) if size <= LARGEST_HELD else Large(revision, size, partial(_member, file, member), member)
@@ -390,6 +397,8 @@ def _image(archive: zipfile.ZipFile, file: Path, member: str, revision: Revision
 
 
 def _member(file: Path, member: str) -> Iterator[bytes]:
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as archive, archive.open(member) as stream:
             while piece := stream.read(_PIECE):

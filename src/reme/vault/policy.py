@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from reme.errors import Refused
-from reme.paths import VaultPath
+from reme.paths import VaultPath, fold
 from reme.vault.changeset import Amend, Append, ChangeSet, Edit, Move, Put, Remove
 from reme.vault.layout import SETTINGS_FILE, SIDECAR_SUFFIX, Layer, Layout
 from reme.vault.roles import Role
@@ -66,10 +66,10 @@ def check_policy(
     for edit in change_set.edits:
         for path, adds in _touched(edit, created):
             layer = layout.layer_of(path)
-            if path == SETTINGS_FILE and change_set.role != "person":
+            if fold(path) == SETTINGS_FILE and change_set.role != "person":
                 raise Refused(
                     f"the role {change_set.role!r} may not change {path}, the vault's settings",
-                    hint="A person may: with --role person, or in an editor.",
+                    hint="A person may: with the role person, or in an editor.",
                     details={"rule": "settings", "path": path, "role": change_set.role},
                 )
             if layer == "resource" and not adds:

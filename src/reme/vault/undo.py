@@ -19,6 +19,7 @@ from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
 from reme.vault.merge import merge
 from reme.vault.roles import Role
+from reme.wording import counted
 
 __all__ = ["diff", "history", "undo"]
 
@@ -74,7 +75,7 @@ def undo(
         if role != "person" and any(entry.record.role != role for entry in entries):
             raise Refused(
                 f"the role {role!r} may not undo {run}, a run of {entries[0].record.role!r}",
-                hint="A person may: reme --role person undo " + run,
+                hint=f"A person may, with the role person: `undo run={run}`",
                 details={"rule": "roles", "run": run},
             )
         edits = _plan_undo(vault, run, paths, is_generated)
@@ -125,7 +126,7 @@ def _plan_undo(
                     view.take_back(step)
     if not touched:
         raise NotFound(
-            f"run {run} did not touch {', '.join(paths or ())}", hint=f"See what it did with: reme show {run}"
+            f"run {run} did not touch {', '.join(paths or ())}", hint=f"See what it did with: `show run={run}`"
         )
     if view.clashes:
         raise _overlap(vault, entries, list(dict.fromkeys(view.clashes)), since)
@@ -136,7 +137,7 @@ def _entries(vault: Vault, run: str) -> list[Entry]:
     """A run's entries, newest first."""
     entries = [vault.journal.load(record) for record in vault.journal.records(run)] if _is_id(run) else []
     if not entries:
-        raise NotFound(f"the journal knows no run {run}", hint="See what there is with: reme log", details={"run": run})
+        raise NotFound(f"the journal knows no run {run}", hint="See what there is with: `log`", details={"run": run})
     return entries
 
 
@@ -168,11 +169,11 @@ def _overlap(
     later = [other for other, paths in since.items() if not paths.isdisjoint(clashes)]
     steps = (step for entry in entries for step in entry.steps)
     created = {step.path for step in steps if isinstance(step, Replaced) and step.pre is None}
-    ways = [f"undo first what came later: {', then '.join(f'reme undo {other}' for other in later)}"] if later else []
+    ways = [f"undo first what came later: {', then '.join(f'`undo run={other}`' for other in later)}"] if later else []
     ways += [
-        f"delete what it created: reme delete {path}" for path in clashes if path in created and vault.exists(path)
+        f"delete what it created: `delete path={path}`" for path in clashes if path in created and vault.exists(path)
     ]
-    ways.append(f"see what it did with reme show {run}, and undo its other files by naming them")
+    ways.append(f"see what it did with `show run={run}`, and undo its other files by naming them")
     hint = "; or ".join(ways)
     return Conflict(
         f"{', '.join(clashes)} changed since {run} in the same places, so it cannot be undone there",
@@ -222,6 +223,8 @@ class _View:
                 same = revision_of_content(current) == revision_of_content(post)
                 comes_back = post is None and self._gives_way(path)
                 self._content[path] = pre if same or comes_back else self._merged(path, post, current, pre)
+                if self._content[path] is None:
+                    self._file[path] = path
             case Added(path, offset, data):
                 rest = _without(self._see(path) or b"", offset, data)
                 if rest is None:
@@ -233,7 +236,7 @@ class _View:
                     self.clashes.append(target)
                 else:
                     self._content[source], self._content[target] = self._content[target], None
-                    self._file[source] = self._file[target]
+                    self._file[source], self._file[target] = self._file[target], target
 
     def edits(self) -> Iterable[Edit]:
         moved: set[VaultPath] = set()
@@ -314,7 +317,8 @@ def _step_diff(step: Step) -> Iterable[str]:
         case Replaced(path, pre, post):
             return _file_diff(path, pre, post)
         case Added(path, offset, data):
-            return [f"--- a/{path}\n+++ b/{path}\n@@ {len(data)} bytes added at {offset} @@\n", *_lines(data, "+")]
+            added = f"@@ {counted(len(data), 'byte')} added at {offset} @@\n"
+            return [f"--- a/{path}\n+++ b/{path}\n{added}", *_lines(data, "+")]
         case Moved(source, target, _):
             return [f"rename from {source}\nrename to {target}\n"]
 

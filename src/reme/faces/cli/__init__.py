@@ -7,6 +7,9 @@ import sys
 
 __all__ = ["main"]
 
+_SELDOM = 50_000
+"""After how many new objects rubbish is looked for: what a short command makes is not worth the search."""
+
 
 def main() -> None:
     """Run the command that the process was started with, and end the process."""
@@ -15,6 +18,11 @@ def main() -> None:
 
         print(f"reme {__version__}")
         return
+    import gc
+
+    gc.set_threshold(_SELDOM)
     from reme.faces.cli.entry import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left goes with the process and need not be taken apart
+    sys.exit(code)

@@ -102,9 +102,13 @@ def cli(ctx: click.Context) -> None:
 def init(invocation: Invocation, folder: str | None) -> None:
     """Make a folder a vault: the present one, or FOLDER. What is in it stays as it is."""
     from reme.config import create_vault, enclosing_vault
+    from reme.vault import SETTINGS_FILE, Layout
 
     root = Path(folder or invocation.vault or ".").expanduser()
     made = create_vault(root)
+    for layer, name in Layout().spelled_as_in(root).folders().items():
+        if SETTINGS_FILE in made and (root / name).is_dir():
+            invocation.output.notice(f"its folder {name} is the {layer} layer now; reme.yaml may name another")
     if made and (around := enclosing_vault(root.resolve().parent)):
         invocation.output.notice(f"it lies in the vault {around}, which does not see what is in it any more")
     text = f"{root.resolve()} is a vault" + (f"; made {', '.join(made)}" if made else " already; nothing was changed")

@@ -30,6 +30,7 @@ _FROM_STDIN: Final = frozenset({"content"})
 """Names of parameters that are read from standard input where they are given as ``-``."""
 _FROM_FILE: Final = frozenset({"messages"})
 """Names of parameters for which a file is given instead, or ``-`` for standard input."""
+_TO_GIVE: Final = "Give a file's name, or - for standard input."
 
 
 @cache
@@ -185,10 +186,10 @@ def _runner(operation: Operation) -> Callable[..., None]:
 
 
 def _spell_as_typed(error: ReMeError, command: click.Command) -> None:
-    """Have an error spell its parameters as they are typed on a command line."""
+    """Have an error spell parameters and operations as they are typed on a command line."""
     parameters = {parameter.name: parameter for parameter in command.params}
     complaints = "|".join(map(re.escape, cast("list[str]", error.details.get("parameters", [])))) or "(?!)"
-    marks = re.compile(rf"`(\w+)(=false)?`|(?<![\w-])({complaints})(?=[:\[]| is missing)")
+    marks = re.compile(rf"`(\w+)(=false| \w+=[^`]+)?`|(?<![\w-])({complaints})(?=[:\[]| is missing)")
 
     def typed(mark: re.Match[str]) -> str:
         name = mark[1] or mark[3]
@@ -197,10 +198,25 @@ def _spell_as_typed(error: ReMeError, command: click.Command) -> None:
                 return option.secondary_opts[0] if mark[2] else option.opts[0]
             case click.Argument():
                 return name.upper()
+            case _ if operation := catalog().get(name):
+                return _call_as_typed(operation, mark[2])
             case _:
                 return mark[0]
 
     error.message, error.hint = marks.sub(typed, error.message), marks.sub(typed, error.hint)
+
+
+def _call_as_typed(operation: Operation, given: str | None) -> str:
+    """A call of an operation, with one argument or none, as it is typed."""
+    call = f"reme {operation.name}"
+    if not given:
+        return call
+    import shlex
+
+    name, _, value = given.strip().partition("=")
+    required = {parameter.name for parameter in operation.parameters if parameter.required}
+    option = "" if name in required or name in operation.positional else f"--{name.replace('_', '-')} "
+    return f"{call} {option}{shlex.quote(value)}"
 
 
 def _given(operation: Operation, values: dict[str, Any], opened: ExitStack) -> dict[str, object]:
@@ -242,8 +258,10 @@ def _read_file(name: str) -> bytes:
     try:
         return Path(name).read_bytes()
     except FileNotFoundError:
-        raise NotFound(f"there is no file {name}", details={"path": name}) from None
+        raise NotFound(f"there is no file {name}", hint=_TO_GIVE, details={"path": name}) from None
     except OSError as error:
+        if Path(name).is_dir():
+            raise InvalidInput(f"{name} is a folder", hint=_TO_GIVE, details={"path": name}) from None
         raise Unavailable(f"{name} cannot be read: {error.strerror}", details={"path": name}) from error
 
 

@@ -5,7 +5,6 @@ Owns the two shapes and the exit codes of what is no error of ReMe's own.
 
 import json
 import sys
-import traceback
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -73,6 +72,8 @@ class Output:
     def bug(self, error: Exception) -> int:
         """Show what nobody foresaw, without a trace unless asked; returns the exit code."""
         if self.verbose:
+            import traceback
+
             traceback.print_exception(error, file=sys.stderr)
         return self.error(_Bug(f"something went wrong inside ReMe ({type(error).__name__}: {error})", hint=_BUG_HINT))
 

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -88,12 +88,13 @@ class Connections:
             self._closed = True
             self._drop()
 
-    @contextmanager
-    def reading(self) -> Generator[apsw.Connection]:
+    def reading(self) -> AbstractContextManager[apsw.Connection]:
         """A connection that reads one state of the store for as long as the block lasts; nests within a thread."""
-        if (current := cast("apsw.Connection | None", getattr(self._local, "reader", None))) is not None:
-            yield current
-            return
+        current = cast("apsw.Connection | None", getattr(self._local, "reader", None))
+        return self._begun() if current is None else nullcontext(current)
+
+    @contextmanager
+    def _begun(self) -> Generator[apsw.Connection]:
         with self._guarded():
             db, inode = self._borrow()
             self._local.reader = db
@@ -259,5 +260,6 @@ def _unusable(path: Path, error: Exception) -> IndexUnavailable:
             hint="Free some space; what is missing is taken in then.",
         )
     return IndexUnavailable(
-        f"the index {path} cannot be used: {error}", hint="It can be deleted at any time; reme reindex makes it anew."
+        f"the index {path} cannot be used: {error}",
+        hint="It can be deleted at any time; it is made anew from the files.",
     )

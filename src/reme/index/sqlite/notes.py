@@ -13,7 +13,6 @@ import apsw
 
 from reme.index.rows import FileProblem, Filter, IndexedNote, Standing
 from reme.index.sqlite.connections import Row, rows
-from reme.markdown import number_text
 from reme.paths import VaultPath, fold
 
 __all__ = [
@@ -77,6 +76,8 @@ def condition(wanted: Filter, *, turns: bool = False) -> tuple[str, dict[str, An
         if value is None:
             terms.append(f"f.format = 'note' AND NOT EXISTS ({given} <> '')")
         else:
+            from reme.markdown import number_text
+
             terms.append(f"EXISTS ({any_of(given, (fold(value.strip()), number_text(value.strip())))})")
     day = "coalesce(c.date, f.date)" if turns else "f.date"
     for operator, date, instant in ((">=", wanted.start_date, wanted.start_ns), ("<=", wanted.end_date, wanted.end_ns)):

@@ -1,17 +1,18 @@
-"""Vectors: float16 rows by the hash of what they are of, and blocks of int8 rows that are scanned exactly.
+"""Vectors: float16 rows by the hash of what they are of, and blocks of int8 rows that are scanned.
 
 Owns both forms and their scan. A block has 1,000 rows in the order of their places, and a stamp that is another one
-whenever it has changed; a reader keeps the blocks and loads only those with a new stamp. numpy is needed here alone;
-numkong's kernel scans where it is installed, else numpy's own loops, which start no threads.
+whenever it has changed; a reader keeps the blocks and loads only those with a new stamp. Where there are many, it
+makes a bit of each number's sign, and compares by int8 only those whose signs differ least from the question's
+(Charikar 2002, "Similarity estimation techniques from rounding algorithms"). numpy is needed here alone; of it only
+loops are used that start no threads.
 """
 
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
-import importlib
 import json
 import threading
 from collections.abc import Sequence, Set
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 import numpy as np
@@ -25,11 +26,14 @@ from reme.index.sqlite.schema import CHUNK_BITS
 __all__ = ["Scanner", "cosines", "put_vectors", "to_embed", "unembedded"]
 
 _Floats = NDArray[np.float32]
+_Places = NDArray[np.intp]
 _BLOCK_ROWS: Final = 1_000
 _LARGEST: Final = 127
 _SPARE: Final = 1_000
 _WIDER: Final = 4
 _RESCORED: Final = 50
+_COMPARED: Final = 4_000
+_COMPARED_SHARE: Final = 50
 _BATCH: Final = 500
 _HUGE: Final = 2_000
 _LONGEST_BEFORE: Final = 500  # characters: more of the turn before would drown the turn
@@ -128,72 +132,145 @@ def cosines(db: apsw.Connection, vector: bytes, keys: Sequence[ChunkKey]) -> dic
     return {row[0]: float(value) for row, value in zip(found, values, strict=True)}
 
 
+class _Block(NamedTuple):
+    stamp: int
+    scales: _Floats
+    rows: NDArray[np.int8]
+
+    @property
+    def vectors(self) -> _Floats:
+        """What the rows stand for."""
+        return self.rows * self.scales[:, None]
+
+
+class _Signs(NamedTuple):
+    """Which numbers of the vectors are positive when what these have in common is taken from them.
+
+    Attributes:
+        centre: What they have in common.
+        words: 64 numbers of each place in a row.
+    """
+
+    centre: _Floats
+    words: NDArray[np.uint64]
+
+    def least_differing(self, asked: _Floats, most: int, among: _Places | None) -> _Places:
+        """Which of some places differ in the fewest numbers, in no order."""
+        share = np.dot(asked, self.centre) / max(np.dot(self.centre, self.centre), 1e-9)
+        words = self.words if among is None else self.words[:, among]
+        differing = np.zeros(words.shape[1], np.int32)
+        for row, word in zip(words, _signs((asked - share * self.centre)[None]), strict=True):
+            differing += np.bitwise_count(row ^ word)
+        return _least(differing, most)
+
+
+def _signs(numbers: _Floats) -> NDArray[np.uint64]:
+    packed = np.packbits(numbers > 0, axis=1)
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
+
+
+class _Held(NamedTuple):
+    """The blocks in one state of the store, by their numbers; and the signs where there are too many to compare all."""
+
+    blocks: tuple[_Block, ...] = ()
+    signs: _Signs | None = None
+
+    @property
+    def size(self) -> int:
+        """How many places there are; all blocks are full but the last."""
+        return _BLOCK_ROWS * (len(self.blocks) - 1) + len(self.blocks[-1].scales) if self.blocks else 0
+
+    def best(self, asked: _Floats, most: int, among: _Places | None = None) -> _Places:
+        """The places of the vectors most alike, best first.
+
+        Args:
+            asked: The vector.
+            most: How many.
+            among: Only these places, ascending; all if None.
+        """
+        places = np.arange(self.size) if among is None else among
+        compared = max(_COMPARED, self.size // _COMPARED_SHARE)
+        if self.signs is not None and len(places) > compared:
+            places = places[np.sort(self.signs.least_differing(asked, compared, among))]
+        far = -self._cosines(asked, places)
+        nearest = _least(far, most)
+        return places[nearest[np.argsort(far[nearest])]]
+
+    def _cosines(self, asked: _Floats, places: _Places) -> _Floats:
+        """About the cosines of the vectors at some places, ascending."""
+        ends = np.searchsorted(places, np.arange(len(self.blocks) + 1) * _BLOCK_ROWS).tolist()
+        slots = places % _BLOCK_ROWS
+        found = np.empty(len(places), np.float32)
+        for block, first, end in zip(self.blocks, ends, ends[1:], strict=False):
+            if first < end:
+                here = slots[first:end]
+                dots = np.einsum("ij,j->i", block.rows.take(here, axis=0).astype(np.float32), asked)
+                np.multiply(dots, block.scales.take(here), out=found[first:end])
+        return found
+
+
 class Scanner:
     """The int8 blocks of one store, as far as they have been loaded, for all readers of the process."""
 
     def __init__(self) -> None:
-        self._blocks: dict[int, tuple[int, _Floats, NDArray[np.int8]]] = {}
+        self._held = _Held()
         self._lock = threading.Lock()
-        try:
-            self._kernel: Any = importlib.import_module("numkong")
-        except ImportError:
-            self._kernel = None
 
     def nearest(
         self, db: apsw.Connection, vector: bytes, wanted: Filter, without: Set[int], limit: int
     ) -> list[ChunkKey]:
         """The chunks with the greatest cosines among those wanted and of no file ``without``.
 
-        Exact, but for ties within int8.
+        Exact, but for ties within int8, where no more than 4,000 vectors are wanted; else nearly always.
         """
         asked = np.frombuffer(vector, np.float32)
-        scores = self._scores(db, asked)
-        if not len(scores):
-            return []
-        best = _top(scores, limit * _WIDER)
+        held = self._loaded(db)
+        best = held.best(asked, limit * _WIDER)
         found = _chunks_at(db, best, wanted, without)
-        if len(found) < limit and len(best) < len(scores):
+        if len(found) < limit and len(best) < held.size:
             found = _chunks_wanted(db, wanted, without)
-        found = [(key, place) for key, place in found if place < len(scores)]
-        if not found:
-            return []
-        places = np.array([place for _, place in found])
-        order: list[int] = _top(scores[places], limit + _RESCORED).tolist()
-        exact = cosines(db, vector, [found[i][0] for i in order])
+            places = np.unique(np.array([place for _, place in found], np.intp))
+            best = held.best(asked, limit + _RESCORED, places)
+        at: dict[int, list[ChunkKey]] = {}
+        for key, place in found:
+            at.setdefault(place, []).append(key)
+        near = [place for place in best.tolist() if place in at][: limit + _RESCORED]
+        exact = cosines(db, vector, [key for place in near for key in at[place]])
         return sorted(exact, key=lambda key: (-exact[key], key))[:limit]
 
-    def _scores(self, db: apsw.Connection, asked: _Floats) -> _Floats:
-        """The approximate cosine of every place."""
-        blocks = self._loaded(db)
-        if not blocks:
-            return np.empty(0, np.float32)
-        scale = max(float(np.abs(asked).max()), 1e-9) / _LARGEST
-        small = np.rint(asked / np.float32(scale)).astype(np.int8)
-        parts: list[_Floats] = []
-        for scales, numbers in blocks:
-            if self._kernel is None:
-                parts.append(np.einsum("ij,j->i", numbers.astype(np.float32), asked) * scales)
-            else:
-                dots = np.asarray(self._kernel.cdist(small[None], numbers, "dot"), np.float32)[0]
-                parts.append(dots * scales * np.float32(scale))
-        return np.concatenate(parts)
-
-    def _loaded(self, db: apsw.Connection) -> list[tuple[_Floats, NDArray[np.int8]]]:
-        stamps: dict[int, int] = dict(rows(db, "SELECT id, stamp FROM blocks ORDER BY id"))
+    def _loaded(self, db: apsw.Connection) -> _Held:
+        stamps = [stamp for (stamp,) in rows(db, "SELECT stamp FROM blocks ORDER BY id")]
         with self._lock:
-            for gone in self._blocks.keys() - stamps.keys():
-                del self._blocks[gone]
-            for block, stamp in stamps.items():
-                if block not in self._blocks or self._blocks[block][0] != stamp:
-                    scales, numbers = rows(db, "SELECT scales, rows FROM blocks WHERE id = ?", (block,))[0]
-                    held = np.frombuffer(scales, np.float32)
-                    self._blocks[block] = (stamp, held, np.frombuffer(numbers, np.int8).reshape(len(held), -1))
-            return [self._blocks[block][1:] for block in stamps]
+            if stamps != [block.stamp for block in self._held.blocks]:
+                self._held = _read(db, stamps, self._held)
+            return self._held
 
 
-def _top(scores: _Floats, most: int) -> NDArray[np.intp]:
-    """Where the greatest scores are, in no order."""
-    return np.argpartition(-scores, most - 1)[:most] if most < len(scores) else np.arange(len(scores))
+def _read(db: apsw.Connection, stamps: Sequence[int], before: _Held) -> _Held:
+    """The blocks with these stamps; what ``before`` has of them is taken from it."""
+    known = {block.stamp: block for block in before.blocks}
+    held = _Held(tuple(known.get(stamp) or _block(db, number, stamp) for number, stamp in enumerate(stamps)))
+    if held.size <= _COMPARED:
+        return held
+    first, old = held.blocks[0], before.signs
+    if old is None or first is not before.blocks[0]:
+        known, old = {}, _Signs(first.vectors.mean(axis=0), np.empty((0, 0), np.uint64))
+    words = np.empty((-(-first.rows.shape[1] // 64), held.size), np.uint64)
+    for start, block in zip(range(0, held.size, _BLOCK_ROWS), held.blocks, strict=True):
+        places = slice(start, start + len(block.scales))
+        words[:, places] = old.words[:, places] if block.stamp in known else _signs(block.vectors - old.centre)
+    return _Held(held.blocks, _Signs(old.centre, words))
+
+
+def _block(db: apsw.Connection, number: int, stamp: int) -> _Block:
+    scales, numbers = rows(db, "SELECT scales, rows FROM blocks WHERE id = ?", (number,))[0]
+    held = np.frombuffer(scales, np.float32)
+    return _Block(stamp, held, np.frombuffer(numbers, np.int8).reshape(len(held), -1))
+
+
+def _least(values: NDArray[Any], most: int) -> _Places:
+    """Where the least values are, in no order."""
+    return np.argpartition(values, most - 1)[:most] if most < len(values) else np.arange(len(values))
 
 
 def _chunks_at(

@@ -57,7 +57,7 @@ class Budget:
         if number is None:
             raise Unavailable(
                 f"the {self.daily:,} tokens that models may use a day are spent, or too few are left for {decision}",
-                hint="It goes on tomorrow; llm.daily_tokens (REME_LLM_DAILY_TOKENS) allows more. See: reme cost",
+                hint="It goes on tomorrow; llm.daily_tokens (REME_LLM_DAILY_TOKENS) allows more. See: `cost`",
             )
         spent = (0, 0)
         try:

@@ -17,6 +17,7 @@ from reme.reason.decisions import (
     Claim,
     Contradict,
     Create,
+    Elsewhere,
     Event,
     Evidence,
     Extraction,
@@ -186,6 +187,7 @@ def add_units(units: dict[str, Unit], more: Sequence[Unit], most: int) -> set[in
 def integration_of(form: IntegrationForm, refused: list[str]) -> Integration:
     """Where a unit goes; edits without a text are refused one by one."""
     relations = tuple(map(_relation, form.relations))
+    elsewhere = tuple(Elsewhere(other.candidate, _edits(other.edits, refused)) for other in form.elsewhere)
     match form.decision:
         case "skip":
             return Skip(heading(form.reason) or "it is not worth keeping")
@@ -193,14 +195,18 @@ def integration_of(form: IntegrationForm, refused: list[str]) -> Integration:
             claims = tuple(Claim(statement(claim.text), tuple(claim.evidence)) for claim in form.claims)
             if not claims:
                 raise NoDecision(refused[0] if refused else "what is new needs claims")
-            return Create(claims, relations, tuple(refused))
+            return Create(claims, relations, tuple(refused), elsewhere)
         case "update":
             if form.candidate is None:
                 raise NoDecision("an update names the candidate")
-            edits = tuple(edit for each in form.edits if (edit := _edit(each, refused)) is not None)
+            edits = _edits(form.edits, refused)
             if not edits and not relations:
                 raise NoDecision(refused[0] if refused else "an update needs edits")
-            return Update(form.candidate, _shape(edits), edits, relations, tuple(refused))
+            return Update(form.candidate, _shape(edits), edits, relations, tuple(refused), elsewhere)
+
+
+def _edits(forms: Sequence[EditForm], refused: list[str]) -> tuple[NodeEdit, ...]:
+    return tuple(edit for each in forms if (edit := _edit(each, refused)) is not None)
 
 
 def _edit(form: EditForm, refused: list[str]) -> NodeEdit | None:

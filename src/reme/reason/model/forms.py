@@ -164,6 +164,13 @@ class RelationForm(BaseModel):
     predicate: str = ""
 
 
+class ElsewhereForm(BaseModel):
+    """What a unit says about another candidate than its own."""
+
+    candidate: Number
+    edits: Kept[EditForm]
+
+
 class IntegrationForm(BaseModel):
     """Where a unit belongs."""
 
@@ -172,6 +179,7 @@ class IntegrationForm(BaseModel):
     claims: Kept[ClaimForm] = Field(default_factory=list[ClaimForm])
     edits: Kept[EditForm] = Field(default_factory=list[EditForm])
     relations: Kept[RelationForm] = Field(default_factory=list[RelationForm])
+    elsewhere: Kept[ElsewhereForm] = Field(default_factory=list[ElsewhereForm])
     reason: str = ""
 
 

@@ -4,6 +4,7 @@ Owns which fields are shown and what is left out where there is not room for all
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from reme.reason.decisions import Candidate, Event, Message, OpenEvent, SourceLine, SourceNote
@@ -115,7 +116,10 @@ def evidence_shown(number: int, line: SourceLine) -> Entry:
 def node_shown(number: int, node: Candidate, *, whole: bool = True) -> Entry:
     """A node with its blocks by number, or with the beginnings of those that are long."""
     texts = [text if whole else cut(text, _LONGEST_SHOWN) for text in node.blocks]
-    blocks = {str(n): text for n, text in enumerate(texts, start=1)}
+    said = zip_longest(node.speakers, node.days, fillvalue="")
+    signed = [", ".join(filter(None, parts)) for parts in said]
+    told = (f"{text} ({by})" if by else text for text, by in zip_longest(texts, signed, fillvalue=""))
+    blocks = {str(n): text for n, text in enumerate(told, start=1)}
     return _bare(number, node) if not blocks else _described(number, node, blocks)
 
 

@@ -36,11 +36,12 @@ class OfflineReasoner:
     """Answers the decision points of memory and dream by rules.
 
     Args:
-        share: How much of a dialogue to keep, as a share of its sentences that state something, 0 to 1.
+        share: How much of a dialogue to keep, as a share of its sentences that state something, 0 to 1; what is
+            dictated is kept whole.
         at_least: How many sentences to keep even if that is more.
     """
 
-    def __init__(self, *, share: float = 0.3, at_least: int = 12) -> None:
+    def __init__(self, *, share: float = 0.3, at_least: int = 20) -> None:
         self._lexicon = Lexicon()
         self._read = lru_cache(_REMEMBERED)(partial(said_in, self._lexicon))
         self._share = share

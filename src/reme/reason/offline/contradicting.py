@@ -28,6 +28,7 @@ _FIXED: Final = "="
 _OPPOSED_AFTER_CHANGE: Final = 0.3
 _SHORT_DENIAL: Final = 4
 
+_QUOTES: Final = "\"“「『《〈'‘"
 _SAME_MOVED: Final = 0.5
 _LONG_WORD: Final = 5
 
@@ -71,9 +72,11 @@ class Said:
         replaced: The words of what it says does not hold any more.
         gist: Its words without its negations, and without words that only say that something changed, or when.
         about: Whom it speaks of: people by what they are to somebody, and the speaker.
+        of_oneself: Whether the speaker speaks of themselves.
         over: The words of what it says has come to an end, and whether that is something that takes place.
         past: Whether it tells what was.
         stands: Whether it tells what is or will be, and not what was.
+        wished: Whether it tells what somebody would like.
         measures: Its quantities, number and unit.
     """
 
@@ -90,9 +93,11 @@ class Said:
     replaced: tuple[frozenset[str], ...]
     gist: frozenset[str]
     about: frozenset[str]
+    of_oneself: bool
     over: tuple[tuple[frozenset[str], bool], ...]
     past: bool
     stands: bool
+    wished: bool
     measures: frozenset[tuple[str, str]]
 
 
@@ -131,9 +136,11 @@ def said_in(lexicon: Lexicon, statement: str) -> Said:
         replaced=_phrases(lexicon, rules.replaced, text),
         gist=lexicon.terms(rules.negation.sub(" ", bare)),
         about=frozenset(word.lower() for word in (*rules.people.findall(text), *rules.first_person.findall(text)[:1])),
+        of_oneself=rules.oneself.search(text) is not None,
         over=tuple((phrase - events - held, bool(phrase & events)) for phrase in _phrases(lexicon, rules.over, text)),
         past=rules.past.search(text) is not None,
         stands=not (rules.past.search(text) or rules.ended.search(text) or denies(text)),
+        wished=rules.wished.search(text) is not None,
         measures=frozenset(
             ((m["number"] or m["times"] or m["count"]).lower(), (m["unit"] or m["span"] or m["measure"]).lower())
             for m in _MEASURE.finditer(text)
@@ -152,7 +159,7 @@ def alike(one: Said, other: Said) -> bool:
 
 def contradicts(new: Said, old: Said) -> bool:
     """Whether a statement gives the matter of an older one another value, or the opposite sign."""
-    if has_cjk(new.text) != has_cjk(old.text):
+    if has_cjk(new.text) != has_cjk(old.text) or new.wished or old.wished:
         return False
     if (differ := _attributes_differ(new, old)) is not None:
         return differ
@@ -216,14 +223,25 @@ def _value_differs(new: Said, old: Said) -> bool:
     ours, theirs = new.values - old.values, old.values - new.values
     if not shared or _several_differ(ours, theirs):
         return False
-    if not announced and min(len(_named(ours)), len(_named(theirs))) > 1:
+    if not announced and (min(len(_named(ours)), len(_named(theirs))) > 1 or _of_other_kinds(ours, theirs)):
         return False
     if len(every) <= _SHORT or (len(shared) == 1 and announced):
         moved = bool(ours and theirs) or (announced and bool(old.values) and old.values < new.values)
         only_when = announced or not (_named(ours) and _named(theirs)) or _numbers(ours, theirs)
         return moved and only_when and len(shared) >= _SAME_SHORT_MATTER * len(every)
     least = _SAME_MATTER_AFTER_CHANGE if announced else _SAME_MATTER
-    return len(shared) > 1 and len(shared) >= least * len(every) and (announced or bool(ours and theirs))
+    differ = bool(ours and theirs) or (announced and not old.past)
+    return len(shared) > 1 and len(shared) >= least * len(every) and differ
+
+
+def _of_other_kinds(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether what differs is a number, a name or a quotation here, and none such there."""
+    kinds, other = ({_kind(value) for value in _named(side)} for side in (ours, theirs))
+    return bool(kinds and other) and kinds.isdisjoint(other)
+
+
+def _kind(value: str) -> str:
+    return "number" if _NUMBER.match(value) else "quotation" if value[0] in _QUOTES else "name"
 
 
 def _several_differ(ours: frozenset[str], theirs: frozenset[str]) -> bool:
@@ -288,7 +306,8 @@ def _sign_differs(new: Said, old: Said) -> bool:
     if not shared:
         return False
     short = shared == min(new.matter, old.matter, key=len) and len(every) <= _SHORT_DENIAL
-    return short or (len(shared) > 1 and len(shared) >= _SAME_MATTER * len(every))
+    of_another = len(shared) == 1 and bool(old.values - new.values)
+    return (short and not of_another) or (len(shared) > 1 and len(shared) >= _SAME_MATTER * len(every))
 
 
 def _opposed(new: Said, old: Said) -> bool:

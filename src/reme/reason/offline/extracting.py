@@ -13,6 +13,7 @@ from reme.reason.decisions import Bucket, Evidence, Extraction, SourceNote, Topi
 from reme.reason.offline.grouping import Line, Sort, grouped, is_named, rated_lines
 from reme.reason.offline.procedures import says_how
 from reme.reason.offline.rules import has_cjk, rules_for
+from reme.reason.offline.sentences import Sentence
 from reme.reason.offline.terms import Lexicon, inverse_frequencies
 from reme.reason.offline.titles import headline, is_redacted
 
@@ -67,15 +68,25 @@ def _unit(
     buckets: Sequence[Bucket],
     note: SourceNote | None,
 ) -> Unit:
-    sentences = [member.sentence for member in members if not is_redacted(member.line.text)]
+    clear = [member for member in members if not is_redacted(member.line.text)]
+    speaker = _speaker(clear) if sort == "personal" else ""
+    sentences = [member.sentence for member in clear if not speaker or member.line.speaker == speaker]
     head = headline(lexicon, sentences, weights, names)
-    title = note.name if note and not (sort == "procedure" and head.announced) else head.title
+    title = head.title
+    if note and not (sort == "procedure" and head.announced) and (not speaker or _names(lexicon, note, sentences)):
+        title = note.name
     title = (sort == "procedure" and _heading_of(members)) or title
-    if sort == "personal" and (speaker := _speaker(members)):
+    if speaker:
         title = f"{speaker}{'：' if has_cjk(title) else ': '}{title}"
     told = members if sort == "procedure" else fresh
     evidence = tuple(Evidence(member.source, member.line.number) for member in told)
     return Unit(title, slug_of(title), _bucket(sort, buckets), head.description, evidence)
+
+
+def _names(lexicon: Lexicon, note: SourceNote, sentences: Sequence[Sentence]) -> bool:
+    """Whether a note is called by what one of these sentences says; what another says would not be told of this one."""
+    subject = lexicon.terms(note.name)
+    return any(subject <= sentence.terms for sentence in sentences)
 
 
 def _heading_of(steps: Sequence[Line]) -> str:
@@ -105,7 +116,7 @@ def _note_of(sizes: Mapping[int, int], members: Sequence[Line], sort: Sort) -> i
 
 
 def _speaker(members: Sequence[Line]) -> str:
-    """Who most of it is about, where that is a person with a name."""
+    """Who says most of it, where that is a person with a name."""
     speaker, count = Counter(m.line.speaker for m in members).most_common(1)[0]
     return speaker if is_named(speaker) and count * 2 > len(members) else ""
 

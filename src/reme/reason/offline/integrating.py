@@ -1,11 +1,12 @@
 """Offline integration: whether a unit is a node of its own or adds to one, statement by statement.
 
-Owns the thresholds. Never decides which of two contradicting statements holds; where it is unsure, a node is created.
+A statement that says again, or contradicts, what stands in another node than the unit's goes there by itself. Owns the
+thresholds. Never decides which of two contradicting statements holds; where it is unsure, a node is created.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,8 @@ from reme.reason.decisions import (
     Claim,
     Contradict,
     Create,
+    Dispute,
+    Elsewhere,
     Insert,
     Integration,
     NodeEdit,
@@ -36,6 +39,7 @@ __all__ = ["integrate"]
 _SAME_SUBJECT: Final = 0.5
 _NAME_SHARED: Final = 0.6
 _BODY_SHARED: Final = 0.45
+_REST_SHARED: Final = 0.2
 _CLAIMS_ANCHORED: Final = 0.5
 _WORDS_SHARED: Final = 3
 _RELATED: Final = 0.35
@@ -58,13 +62,27 @@ def integrate(
     claims = _claims(read, unit, evidence)
     if not claims:
         return Skip("there is no statement in it")
-    chosen = _chosen(lexicon, read, unit, claims, candidates)
-    relations = _relations(lexicon, read, unit, claims, candidates, chosen)
+    shelves = [Shelf(map(read, candidate.blocks)) for candidate in candidates]
+    chosen = _chosen(lexicon, read, unit, claims, candidates, shelves)
+    placed = _placed_elsewhere(read, claims, evidence, candidates, shelves, chosen)
+    own = [claim for claim in claims if claim not in placed]
+    elsewhere = _by_candidate(placed.values())
+    if not own:
+        first, *others = elsewhere
+        return Update(first.candidate, _shape(first.edits), first.edits, elsewhere=tuple(others))
+    relations = _relations(lexicon, read, unit, own, candidates, chosen, elsewhere)
     if chosen is None:
-        return Create(tuple(claims), relations)
-    edits = _edits(read, claims, evidence, candidates[chosen - 1].blocks)
-    shape: Shape = "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
-    return Update(chosen, shape, edits, relations)
+        disputes = _disputes(read, own, evidence)
+        stated = tuple(claim for claim in own if claim not in disputes)
+        return Create(stated, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
+    edits = _edits(read, own, evidence, shelves[chosen - 1])
+    disputes = _disputes(read, [edit.claim for edit in edits if isinstance(edit, Insert)], evidence)
+    edits = tuple(edit for edit in edits if not (isinstance(edit, Insert) and edit.claim in disputes))
+    return Update(chosen, _shape(edits), edits, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
+
+
+def _shape(edits: Sequence[NodeEdit]) -> Shape:
+    return "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
 
 
 @dataclass(slots=True)
@@ -113,7 +131,12 @@ def _is_of(claim: _Claimed, unit: Unit, source: int) -> bool:
 
 
 def _chosen(
-    lexicon: Lexicon, read: _Reader, unit: Unit, claims: Sequence[Claim], candidates: Sequence[Candidate]
+    lexicon: Lexicon,
+    read: _Reader,
+    unit: Unit,
+    claims: Sequence[Claim],
+    candidates: Sequence[Candidate],
+    shelves: Sequence[Shelf],
 ) -> int | None:
     """The candidate that is the same concept beyond doubt: by name or alias, or by title and content, or by claims."""
     own = {fold(name) for name in (unit.name, *unit.aliases)}
@@ -122,22 +145,20 @@ def _chosen(
     said = [read(claim.text) for claim in claims]
     body = frozenset(term for claim in said for term in claim.terms)
     scored: list[tuple[float, int]] = []
-    for number, candidate in enumerate(candidates, start=1):
+    for number, (candidate, shelf) in enumerate(zip(candidates, shelves, strict=True), start=1):
         whose, about = _person_and_title(candidate.name)
         if whose != person or len(candidate.blocks) >= _FULL:
             continue
         same_sort = candidate.bucket == unit.bucket
         if same_sort and own & {fold(name) for name in (candidate.name, *candidate.aliases)}:
             return number
-        shelf = Shelf(read(block) for block in candidate.blocks)
         near = [[block for _, block in shelf.near(claim)] for claim in said]
         named = overlap(head, lexicon.terms(" · ".join((about, *candidate.aliases))))
         shared = _weighted(body, frozenset(shelf.terms))
-        anchored = sum(any(_same_matter(c, block) for block in own) for c, own in zip(said, near, strict=True))
+        anchored = sum(any(_speaks_of(c, block) for block in own) for c, own in zip(said, near, strict=True))
         anchored /= len(said)
         same_thing = same_sort and named >= _NAME_SHARED and shared >= _BODY_SHARED
-        updates = (_updates(claim, own) for claim, own in zip(said, near, strict=True))
-        if same_thing or anchored >= _CLAIMS_ANCHORED or any(updates):
+        if same_thing or anchored >= _CLAIMS_ANCHORED or _tells_anew(said, near, shelf):
             scored.append((named + shared + anchored, -number))
     return -max(scored)[1] if scored else None
 
@@ -148,13 +169,83 @@ def _person_and_title(name: str) -> tuple[str, str]:
     return (fold(parts[0]), parts[1]) if len(parts) == 2 else ("", name)
 
 
-def _updates(claim: Said, blocks: Sequence[Said]) -> bool:
+def _speaks_of(claim: Said, block: Said) -> bool:
+    """Whether a claim is plainly about the same thing as a block, or gives it another value."""
+    if len(claim.terms & block.terms) >= _WORDS_SHARED and overlap(claim.terms, block.terms) >= _SAME_SUBJECT:
+        return True
+    return _updates(claim, (block,))
+
+
+def _tells_anew(claims: Sequence[Said], near: Sequence[Sequence[Said]], shelf: Shelf) -> bool:
+    """Whether some claims give something in a node another value, and the others speak of what the node speaks of."""
+    updating = [claim for claim, blocks in zip(claims, near, strict=True) if _updates(claim, blocks)]
+    changed = {term for claim in updating for term in claim.terms}
+    rest = frozenset(term for claim in claims if claim not in updating for term in claim.terms)
+    return bool(updating) and _weighted(rest, frozenset(shelf.terms - changed)) >= _REST_SHARED
+
+
+def _updates(claim: Said, blocks: Iterable[Said]) -> bool:
     """Whether a claim gives something that stands there another value, and it is plainly the same thing."""
     return any(len(claim.matter & block.matter) >= _WORDS_SHARED and contradicts(claim, block) for block in blocks)
 
 
-def _same_matter(one: Said, other: Said) -> bool:
-    return len(one.terms & other.terms) >= _WORDS_SHARED and overlap(one.terms, other.terms) >= _SAME_SUBJECT
+def _placed_elsewhere(
+    read: _Reader,
+    claims: Sequence[Claim],
+    evidence: Sequence[SourceLine],
+    candidates: Sequence[Candidate],
+    shelves: Sequence[Shelf],
+    chosen: int | None,
+) -> dict[Claim, tuple[int, NodeEdit]]:
+    """The claims that say again, or contradict, what stands in another candidate and not in the one chosen."""
+    others = [n for n, candidate in enumerate(candidates, start=1) if n != chosen and len(candidate.blocks) < _FULL]
+    found: dict[Claim, tuple[int, NodeEdit]] = {}
+    for claim in claims:
+        lines = [evidence[number - 1] for number in claim.evidence]
+        if any(_is_placed(line) for line in lines) or all(line.known for line in lines):
+            continue
+        if chosen is not None and not isinstance(_edit(read, claim, shelves[chosen - 1], 0, 0), Insert):
+            continue
+        for number in others:
+            candidate, edit = candidates[number - 1], _edit(read, claim, shelves[number - 1], 0, 0)
+            if isinstance(edit, Insert):
+                continue
+            speaker = candidate.speakers[edit.block - 1] if candidate.speakers else ""
+            if _comparable(lines[0].speaker, read(claim.text), speaker, read(candidate.blocks[edit.block - 1])):
+                found[claim] = (number, edit)
+                break
+    return found
+
+
+def _disputes(read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceLine]) -> dict[Claim, Dispute]:
+    """Claims that contradict an earlier one among them, steps aside."""
+    shelf, stated, found = Shelf(), list[tuple[Claim, SourceLine]](), dict[Claim, Dispute]()
+    for claim in claims:
+        line, said = evidence[claim.evidence[0] - 1], read(claim.text)
+        if _is_placed(line):
+            continue
+        near = ((stated[number - 1], other) for number, other in shelf.near(said) if contradicts(said, other))
+        one = (before for (before, its), other in near if _comparable(line.speaker, said, its.speaker, other))
+        if (before := next(one, None)) is not None:
+            found[claim] = Dispute(before, claim)
+        else:
+            shelf.put(said)
+            stated.append((claim, line))
+    return found
+
+
+def _comparable(speaker: str, said: Said, other_speaker: str, other: Said) -> bool:
+    """Whether two statements can speak of the same: not where somebody speaks of themselves, and somebody else."""
+    if not (speaker and other_speaker) or fold(speaker) == fold(other_speaker):
+        return True
+    return not (said.of_oneself or other.of_oneself)
+
+
+def _by_candidate(placed: Iterable[tuple[int, NodeEdit]]) -> tuple[Elsewhere, ...]:
+    edits: defaultdict[int, list[NodeEdit]] = defaultdict(list)
+    for number, edit in placed:
+        edits[number].append(edit)
+    return tuple(Elsewhere(number, tuple(own)) for number, own in edits.items())
 
 
 def _weighted(one: frozenset[str], other: frozenset[str]) -> float:
@@ -167,23 +258,43 @@ def _weighted(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _edits(
-    read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceLine], blocks: Sequence[str]
+    read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceLine], shelf: Shelf
 ) -> tuple[NodeEdit, ...]:
     """What each claim adds to a node; a new step goes behind the step before it, anything else to the end.
 
     What was known and does not stand there any more has been taken out: it is not put back.
     """
-    shelf = Shelf(read(block) for block in blocks)
     found: list[NodeEdit] = []
+    steps: list[int] = []
     last = 0
     for claim in claims:
         line = evidence[claim.evidence[0] - 1]
         edit = _edit(read, claim, shelf, *((last, last) if _is_placed(line) else (len(shelf), 0)))
         if isinstance(edit, Insert) and all(evidence[number - 1].known for number in claim.evidence):
             continue
+        if _is_placed(line):
+            steps.append(len(found))
         found.append(edit)
         last = edit.after if isinstance(edit, Insert) else edit.block
+    _take_places(found, steps)
     return tuple(found)
+
+
+def _take_places(edits: list[NodeEdit], steps: Sequence[int]) -> None:
+    """Have a new step contradict the one whose place it has: what stands before and behind that one is told, it is not.
+
+    Args:
+        edits: What claims add.
+        steps: Which of them are of steps.
+    """
+    told = {edit.block for edit in edits if not isinstance(edit, Insert)}
+    for at, step in enumerate(steps[:-1]):
+        edit, before, behind = edits[step], edits[steps[at - 1]] if at else None, edits[steps[at + 1]]
+        if not isinstance(edit, Insert) or isinstance(before, Insert) or isinstance(behind, Insert):
+            continue
+        place = (before.block if before else 0) + 1
+        if behind.block == place + 1 and place not in told:
+            edits[step] = Contradict(place, edit.claim)
 
 
 def _edit(read: _Reader, claim: Claim, shelf: Shelf, after: int, behind: int) -> NodeEdit:
@@ -206,21 +317,24 @@ def _relations(
     claims: Sequence[Claim],
     candidates: Sequence[Candidate],
     chosen: int | None,
+    elsewhere: Sequence[Elsewhere],
 ) -> tuple[Relation, ...]:
-    """Candidates that the unit mentions by name, then those that say most of the same things."""
-    told = fold(" ".join((unit.name, *(claim.text for claim in claims))))
+    """Candidates that claims went to, those that the unit mentions by name, then those that say most of the same."""
+    text = fold(" ".join((unit.name, *(claim.text for claim in claims))))
     said = [lexicon.terms(unit.name), *(read(claim.text).terms for claim in claims)]
     body = frozenset(term for terms in said for term in terms)
     scored: list[tuple[float, int]] = []
+    told = [other.candidate for other in elsewhere]
     for number, candidate in enumerate(candidates, start=1):
-        if number == chosen:
+        if number == chosen or number in told:
             continue
         names = (_person_and_title(candidate.name)[1], *candidate.aliases)
-        named = any(_mentions(told, fold(name)) or _covered(lexicon.terms(name), said) for name in names)
+        named = any(_mentions(text, fold(name)) or _covered(lexicon.terms(name), said) for name in names)
         shared = _weighted(body, frozenset(term for block in candidate.blocks for term in read(block).terms))
         if named or shared >= _RELATED:
             scored.append((named + shared, -number))
-    return tuple(Relation(-negative) for _, negative in sorted(scored, reverse=True)[:_MOST_RELATIONS])
+    found = [*told, *(-negative for _, negative in sorted(scored, reverse=True))]
+    return tuple(map(Relation, found[:_MOST_RELATIONS]))
 
 
 def _covered(name: frozenset[str], said: Sequence[frozenset[str]]) -> bool:

@@ -5,11 +5,13 @@ event that goes on.
 """
 
 import statistics
+from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from reme.paths import slug_of
@@ -17,7 +19,7 @@ from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
 from reme.reason.offline.procedures import steps_in
 from reme.reason.offline.rules import has_cjk, rules_for
-from reme.reason.offline.sentences import Part, Sentence, hangs, pick, rate, split
+from reme.reason.offline.sentences import Part, Sentence, hangs, pick, proposes, rate, split
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
 from reme.reason.offline.titles import headline
 
@@ -31,6 +33,7 @@ _SHALLOWEST: Final = 0.15
 _SHIFT: Final = 0.35
 _CONTINUES: Final = 0.22
 _LONGEST_STEP: Final = 600
+_DICTATED: Final = 5
 _LONGEST_PAIR: Final = 320
 _LONGEST_PAIR_CHINESE: Final = 140
 
@@ -41,28 +44,35 @@ def segment(
     """Cut a dialogue into events; see `reme.reason.MemoryReasoner.segment`.
 
     Args:
-        share: How much to keep, as a share of the sentences that state something.
+        share: How much of what is talked to keep, as a share of the sentences that state something; what is dictated,
+            steps above all, is kept whole.
         at_least: How many sentences to keep even if that is more.
     """
     names = frozenset(part for m in messages for part in (m.speaker.lower(), *m.speaker.lower().split()))
     people = _people(messages)
     among = len(people) > 1 and all(message.speaker in people for message in messages)
     before = ["", *(message.text for message in messages[:-1])]
+    agreed = [*(_agrees(m, to, people) for to, m in pairwise(messages)), False]
     rated = {
-        m.line: _rated(lexicon, m, heard, names, personal=m.speaker in people, among=among)
-        for m, heard in zip(messages, before, strict=True)
+        m.line: _rated(lexicon, m, heard, names, personal=m.speaker in people, among=among, agreed=yes)
+        for m, heard, yes in zip(messages, before, agreed, strict=True)
     }
-    weights = inverse_frequencies(s.terms for group in rated.values() for s in group)
+    stated = [sentence for message in messages for sentence in rated[message.line] if sentence]
+    weights = inverse_frequencies(sentence.terms for sentence in stated)
     pieces = _pieces(lexicon, messages, weights)
-    room = max(at_least, round(share * sum(len(group) for group in rated.values())))
-    kept = pick([s for m in messages for s in rated[m.line]], weights, 0.0, room)
+    dictated = _dictated(s for m in messages if m.speaker in people for s in rated[m.line])
+    room = max(at_least, round(share * (len(stated) - len(dictated))))
+    kept, left = pick(stated, weights, room, dictated)
+    joined = _with_statements(pieces, kept)
+    starts = [piece[0].line for piece in joined]
+    further = Counter(max(0, bisect(starts, sentence.line) - 1) for sentence in left)
     events: list[Event] = []
     taken: set[int] = set()
-    for piece in _with_statements(pieces, kept):
+    for number, piece in enumerate(joined):
         event = _event(lexicon, piece, messages, weights, names, open_events, taken)
         if event.continues is not None:
             taken.add(event.continues)
-        events.append(event)
+        events.append(replace(event, left=further[number]))
     return tuple(events)
 
 
@@ -71,35 +81,60 @@ def _people(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(m.speaker for m in messages if m.role == "user" or m.speaker != "assistant")
 
 
+def _agrees(message: Message, to: Message, people: frozenset[str]) -> bool:
+    """Whether a person agrees to what somebody else has just proposed; of several things, it is not known to which."""
+    if message.speaker not in people or message.speaker == to.speaker:
+        return False
+    proposed = sum(proposes(part.text) for part in split(to.text))
+    return proposed == 1 and rules_for(message.text).agreement.search(message.text) is not None
+
+
 def _rated(
-    lexicon: Lexicon, message: Message, before: str, names: frozenset[str], *, personal: bool, among: bool
-) -> list[Sentence]:
-    """The sentences of a message that state something.
+    lexicon: Lexicon,
+    message: Message,
+    before: str,
+    names: frozenset[str],
+    *,
+    personal: bool,
+    among: bool,
+    agreed: bool,
+) -> list[Sentence | None]:
+    """The sentences of a message, None for each that states nothing.
 
     Args:
         before: What was said before.
         among: Whether only people speak.
+        agreed: Whether a person agrees next to what it proposes.
     """
     parts = split(message.text)
     steps = steps_in(lexicon, parts, title="" if personal else before, told=personal)
     answers = before.rstrip().endswith(("?", "？"))
-    weigh = partial(rate, lexicon, line=message.line, personal=personal, answers=answers, among=among, names=names)
-    found: list[Sentence] = []
-    before_it = False
+    weigh = partial(
+        rate, lexicon, line=message.line, personal=personal, answers=answers, among=among, names=names, agreed=agreed
+    )
+    found: list[Sentence | None] = []
     for place, part in enumerate(parts):
+        last = found[-1] if found else None
         listed = place in steps and part.item > 0
-        if listed and not part.whole and found and part.text in found[-1].text:
+        if listed and not part.whole and last and part.text in last.text:
             continue
-        if before_it and place not in steps and (both := _with_the_one_before(weigh, lexicon, found[-1], part)):
+        talked = last is not None and last.kind != "procedure" and place not in steps
+        if last and talked and (both := _with_the_one_before(weigh, lexicon, last, part)):
             found[-1] = both
             continue
         whole = listed and 0 < len(part.whole) <= _LONGEST_STEP
-        rated = weigh(part.whole if whole else part.text, step=steps.get(place))
-        found.extend([rated] if rated is not None else [])
-        before_it = rated is not None and rated.kind != "procedure"
-    if sum(s.kind == "procedure" for s in found) == 1:
-        found = [s for s in found if s.kind != "procedure" or not rules_for(s.text).later.match(s.text)]
+        found.append(weigh(part.whole if whole else part.text, step=steps.get(place)))
+    steps_told = [s for s in found if s and s.kind == "procedure"]
+    if len(steps_told) == 1 and rules_for(steps_told[0].text).later.match(steps_told[0].text):
+        found = [None if s is steps_told[0] else s for s in found]
     return found
+
+
+def _dictated(spoken: Iterable[Sentence | None]) -> frozenset[Sentence]:
+    """What people say in a row of sentences that each state something: nobody chats so, and all of it is meant."""
+    told = (sentence for sentence in spoken if sentence is None or sentence.kind != "procedure")
+    rows = ((states, list(row)) for states, row in groupby(told, key=lambda s: s is not None and s.score >= 0))
+    return frozenset(s for states, row in rows if states and len(row) >= _DICTATED for s in row if s)
 
 
 def _with_the_one_before(

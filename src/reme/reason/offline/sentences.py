@@ -15,7 +15,19 @@ from reme.reason.decisions import StatementKind
 from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.terms import Lexicon, overlap, values_of
 
-__all__ = ["Part", "Sentence", "announces", "hangs", "instructs", "kind_of", "pick", "rate", "repeats", "split"]
+__all__ = [
+    "Part",
+    "Sentence",
+    "announces",
+    "hangs",
+    "instructs",
+    "kind_of",
+    "pick",
+    "proposes",
+    "rate",
+    "repeats",
+    "split",
+]
 
 _SHORTEST_LATIN_WORDS: Final = 4
 _SHORTEST_CHINESE_CHARACTERS: Final = 6
@@ -129,6 +141,7 @@ def rate(
     among: bool = False,
     names: frozenset[str] = frozenset(),
     led: bool = False,
+    agreed: bool = False,
 ) -> Sentence | None:
     """Weigh a sentence by its form; None for questions, greetings and fragments.
 
@@ -139,6 +152,7 @@ def rate(
         among: Whether people talk among themselves: of what is said there in general, nothing is asked for later.
         names: Names of the speakers, lower-cased: being addressed is no news.
         led: Whether it is read together with what stands before it, and may speak of that.
+        agreed: Whether a person agrees to what it proposes; else what an assistant decides or prefers is only a fact.
 
     The weights were fitted on which sentences the questions of LoCoMo rest on, half of its dialogues at a time, and
     rounded where both halves agree.
@@ -162,13 +176,19 @@ def rate(
     score -= 1.2 * bool(rules.chatter.match(bare))
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
     kind = "procedure" if step is not None else kind_of(text)
+    if agreed and kind != "procedure" and proposes(text):
+        kind = "decision"
+    elif not personal and kind in ("decision", "preference"):
+        kind = "fact"
+    told = entities or rules.number.search(text) or rules.time.search(text)
     score += 1.25 * (kind in ("decision", "preference")) + 1.5 * (kind == "procedure")
     score -= 0.6 * bool(rules.vague.match(text)) * (not entities)
     terms = lexicon.terms(text)
     if personal and rules.first_person.search(text) and not (rules.platitude.search(text) or rules.praise.search(text)):
         score += _NAMING * min(_MOST_NAMING, len(lexicon.subjects(text)))
+    if agreed and kind == "decision" and told and not hangs(lexicon, bare):
+        return Sentence(text, line, score, kind, terms, values_of(text))
     if kind != "procedure" and not lasting:
-        told = entities or rules.number.search(text) or rules.time.search(text)
         if _too_short(bare) or rules.telling.match(bare) or (rules.request.search(text) and not entities):
             return None
         if rules.opinion.match(bare) and not entities and not rules.time.search(text):
@@ -303,11 +323,17 @@ def kind_of(text: str) -> StatementKind:
         return "procedure"
     if rules.recipe.search(text) and rules.instruction.search(text):
         return "procedure"
-    if rules.decision.search(text):
+    if any(rules.decision.search(clause) and not rules.tentative.search(clause) for clause in rules.clause.split(text)):
         return "decision"
     if rules.preference.search(text) or rules.trait.search(text):
         return "preference"
     return "state" if rules.state.search(text) else "fact"
+
+
+def proposes(text: str) -> bool:
+    """Whether a sentence says what could be decided, if anybody agreed."""
+    rules = rules_for(text)
+    return rules.decision.search(text) is not None or rules.tentative.search(text) is not None
 
 
 def announces(text: str) -> bool:
@@ -332,27 +358,36 @@ def _inner_instruction(text: str) -> bool:
     return any(rules.instruction.match(part.strip()) for part in parts)
 
 
-def pick(sentences: Sequence[Sentence], weights: Mapping[str, float], share: float, at_least: int) -> list[Sentence]:
-    """The sentences worth keeping, in the order of the source; procedures whole, each once.
+def pick(
+    sentences: Sequence[Sentence],
+    weights: Mapping[str, float],
+    room: int,
+    dictated: frozenset[Sentence] = frozenset(),
+) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences worth keeping, in the order of the source, each once; and those for which there was no room.
 
     Args:
         sentences: All that were weighed.
         weights: Inverse frequencies of the terms.
-        share: How much of them to keep, 0 to 1, steps of procedures not counted.
-        at_least: How many to keep even if that is more.
+        room: How many to keep, not counting procedures, which are kept whole, and what is dictated.
+        dictated: Sentences that are kept whatever they weigh.
     """
-    room = max(at_least, round(share * len(sentences)))
     steps = _procedures(sentences)
     kept: dict[int, Sentence] = {}
+    left: list[Sentence] = []
     for place, sentence in _ranked(sentences, weights):
-        if sentence.kind == "procedure" or sentence.score < 1.0:
+        meant = sentence in dictated
+        if sentence.kind == "procedure" or (sentence.score < 1.0 and not meant):
             continue
-        if len(kept) >= room:
-            break
-        if not any(repeats(sentence, other) for other in (*kept.values(), *steps.values())):
+        if any(repeats(sentence, other) for other in (*kept.values(), *steps.values(), *left)):
+            continue
+        if meant or room > 0:
             kept[place] = sentence
+            room -= not meant
+        else:
+            left.append(sentence)
     kept |= steps
-    return [kept[place] for place in sorted(kept)]
+    return [kept[place] for place in sorted(kept)], left
 
 
 def _procedures(sentences: Sequence[Sentence]) -> dict[int, Sentence]:

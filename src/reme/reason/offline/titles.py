@@ -23,6 +23,7 @@ _LONGEST_BRIEF: Final = 160
 _LONGEST_NAME: Final = 4
 _SHARED: Final = 0.34
 _SHARED_BY_MANY: Final = 3
+_SHARED_AT_LEAST: Final = 0.25
 _ONE_WORD_SHARED: Final = 0.6
 _QUOTED_KIND: Final = 1.6
 _PROPER_KIND: Final = 1.5
@@ -126,7 +127,7 @@ def _names_all(name: _Name, count: int, of: int) -> bool:
     """Whether enough statements share a name for it to stand for all of them; a single word says less than two."""
     if len(name.terms) == 1 and name.kind < _QUOTED_KIND:
         return count >= max(_SHARED_BY_MANY, _ONE_WORD_SHARED * of)
-    return count >= _SHARED * of or count > _SHARED_BY_MANY
+    return count >= _SHARED * of or (count > _SHARED_BY_MANY and count >= _SHARED_AT_LEAST * of)
 
 
 def _telling(sentence: Sentence, subject: frozenset[str], spread: Mapping[str, int]) -> float:

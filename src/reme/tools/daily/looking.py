@@ -92,11 +92,11 @@ class DailyStatus:
     truncated: bool
 
 
-_Day = Annotated[str | None, "Only this day, as 2026-05-15"]
+_Date = Annotated[str | None, "Only this day, as 2026-05-15"]
 
 
 def daily_list(
-    workspace: Workspace, day: _Day = None, limit: Annotated[int, "How many days, at most", Ge(1), Le(366)] = 7
+    workspace: Workspace, date: _Date = None, limit: Annotated[int, "How many days, at most", Ge(1), Le(366)] = 7
 ) -> DailyListing:
     """List the events of the latest days, or of one day, each with its state and materials.
 
@@ -105,8 +105,8 @@ def daily_list(
     """
     look(workspace)
     events = _events(workspace)
-    if day is not None:
-        wanted = parse_day(day, workspace.clock.today()).isoformat()
+    if date is not None:
+        wanted = parse_day(date, workspace.clock.today()).isoformat()
         return DailyListing((_day(workspace, wanted, events.get(wanted, ())),), truncated=False)
     latest = sorted(events, reverse=True)
     return DailyListing(tuple(_day(workspace, each, events[each]) for each in latest[:limit]), len(latest) > limit)
@@ -115,7 +115,7 @@ def daily_list(
 def daily_read(
     workspace: Workspace,
     event: Annotated[str | None, "The event's slug, or its path; without, the day's index is read"] = None,
-    day: Annotated[str | None, "The day, as 2026-05-15; today by default"] = None,
+    date: Annotated[str | None, "The day, as 2026-05-15; today by default"] = None,
     heading: Annotated[str | None, "Only the section under this heading"] = None,
 ) -> Text:
     """Read an event's note, or a day's index.
@@ -124,7 +124,7 @@ def daily_read(
         NotFound: If there is no such event, index or heading.
         InvalidInput: If the day is no date.
     """
-    then = parse_day(day, workspace.clock.today())
+    then = parse_day(date, workspace.clock.today())
     vault = workspace.vault
     path = index_path(vault.layout, then) if event is None else find_event(vault, then, event)
     return read(workspace, path, heading=heading)
@@ -132,7 +132,7 @@ def daily_read(
 
 def daily_status(
     workspace: Workspace,
-    day: _Day = None,
+    date: _Date = None,
     limit: Annotated[int, "How many events to name, at most", Ge(1), Le(1000)] = 50,
 ) -> DailyStatus:
     """Tell how far events have got: active, done, stale, digested, or open.
@@ -141,7 +141,7 @@ def daily_status(
         InvalidInput: If the day is no date.
     """
     look(workspace)
-    wanted = None if day is None else parse_day(day, workspace.clock.today()).isoformat()
+    wanted = None if date is None else parse_day(date, workspace.clock.today()).isoformat()
     events = [event for each, found in _events(workspace).items() if wanted in (None, each) for event in found]
     counts: dict[TaskState, int] = dict.fromkeys(("active", "open", "done", "stale", "digested"), 0)
     for event in events:

@@ -17,7 +17,6 @@ from reme.tools.changes import DryRun, Written, read_expected, submit, written
 from reme.tools.daily.promotion import with_promotion
 from reme.tools.day_indexes import day_of, shown_events, with_day_indexes
 from reme.tools.days import day_index, event_path, find_event, index_path, parse_day
-from reme.tools.kept_links import with_links_kept
 from reme.tools.places import check_new
 from reme.tools.workspace import Workspace
 from reme.vault import Amend, Edit, Put, Unchanged
@@ -31,7 +30,7 @@ __all__ = [
     "daily_write",
 ]
 
-_Day = Annotated[str | None, "The day, as 2026-05-15; today by default"]
+_Date = Annotated[str | None, "The day, as 2026-05-15; today by default"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def daily_create(
     description: Annotated[str, "One line on it"] = "",
     content: Annotated[str, "The text"] = "",
     slug: Annotated[str | None, "Another file name, in any script"] = None,
-    day: _Day = None,
+    date: _Date = None,
     session_id: Annotated[str | None, "The session that it belongs to"] = None,
     dry_run: DryRun = False,
 ) -> Written:
@@ -66,7 +65,7 @@ def daily_create(
         InvalidInput: If the day is no date.
     """
     vault = workspace.vault
-    then = parse_day(day, workspace.clock.today())
+    then = parse_day(date, workspace.clock.today())
     path = event_path(vault.layout, then, slug_of(slug or name))
     data = _event(name, description, content, session_id)
     existed = False
@@ -76,8 +75,8 @@ def daily_create(
         existed = vault.bytes_of(path) == data
         if not existed:
             _check_free(workspace, path)
-        made = with_links_kept(workspace, [Put(path, data, revision_of(data) if existed else ABSENT)])
-        return with_day_indexes(workspace, made, making=then)
+        made = Put(path, data, revision_of(data) if existed else ABSENT)
+        return with_day_indexes(workspace, [made], making=then)
 
     outcome = submit(workspace, gather, reason=f"create {path}", dry_run=dry_run)
     return written(workspace, path, outcome, existed=existed, dry_run=dry_run)
@@ -87,7 +86,7 @@ def daily_write(
     workspace: Workspace,
     event: Annotated[str, "The event's slug, or its path"],
     content: Annotated[str, "What to add at its end; with material, that file's whole text"] = "",
-    day: _Day = None,
+    date: _Date = None,
     description: Annotated[str | None, "Another line on it"] = None,
     material: Annotated[str | None, "Name of a new file beside the note, which gets a folder for it"] = None,
     expected_revision: Annotated[str | None, "The revision that reading it returned; not needed for adding"] = None,
@@ -101,7 +100,7 @@ def daily_write(
         Refused: If the note is not in UTF-8.
         InvalidInput: If there is nothing to write.
     """
-    path = find_event(workspace.vault, parse_day(day, workspace.clock.today()), event)
+    path = find_event(workspace.vault, parse_day(date, workspace.clock.today()), event)
     if material is not None:
         return _material(workspace, path, material, content, dry_run=dry_run)
     if not content.strip() and description is None:
@@ -118,10 +117,10 @@ def daily_write(
     return written(workspace, path, outcome, existed=True, dry_run=dry_run)
 
 
-def daily_reindex(workspace: Workspace, day: _Day = None, dry_run: DryRun = False) -> DailyReindexed:
+def daily_reindex(workspace: Workspace, date: _Date = None, dry_run: DryRun = False) -> DailyReindexed:
     """Make a day's index anew from the event notes that there are; what a person wrote around it stays."""
     vault = workspace.vault
-    then = parse_day(day, workspace.clock.today())
+    then = parse_day(date, workspace.clock.today())
     path = index_path(vault.layout, then)
     listed: dict[VaultPath, tuple[str, str]] = {}
     existed = False
@@ -179,7 +178,7 @@ def _material(workspace: Workspace, path: VaultPath, name: str, content: str, *,
 
     def gather() -> list[Edit]:
         check_new(workspace, target)
-        return with_links_kept(workspace, [Put(target, content.encode(), ABSENT)])
+        return [Put(target, content.encode(), ABSENT)]
 
     outcome = submit(workspace, gather, reason=f"add {target}", dry_run=dry_run)
     return with_promotion(workspace, written(workspace, target, outcome, existed=False, dry_run=dry_run))
