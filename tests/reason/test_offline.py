@@ -105,6 +105,30 @@ def test_chatter_and_questions_are_dropped() -> None:
     assert kept == ["I adopted a dog named Biscuit yesterday."]
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "The office is on the third floor.",
+        "The gym closes at ten.",
+        "The password for the guest network hangs beside the door, and the router is in the hall.",
+        "Tom doesn't eat fish.",
+        "From now on the stand-up starts at ten.",
+        "These days I swim only once a week.",
+        "健身卡已经过期了。",
+        "会员费调整到两百六。",
+        "楼下超市开到十点。",
+        "房东换人了，现在是老赵。",
+    ],
+)
+def test_how_it_is_with_a_thing_is_kept_where_it_is_told_to_an_assistant(fact: str) -> None:
+    assert texts(segment(said("Good morning!", fact, "Thanks, that's sweet of you!"))) == [fact]
+
+
+@pytest.mark.parametrize("talk", ["The weather is nice today.", "The view is amazing.", "心情已经好多了。", "天气真好。"])
+def test_praise_and_moods_are_not(talk: str) -> None:
+    assert texts(segment(said("Good morning!", talk))) == []
+
+
 def test_chinese_chatter_and_questions_are_dropped() -> None:
     kept = texts(
         segment(said("你好，很高兴认识你！", "你今天想聊些什么呢？", "我最近搬到了杭州，在一家设计公司工作。"))

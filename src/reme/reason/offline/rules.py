@@ -61,6 +61,7 @@ class Rules:
     agreement: Pattern[str]
     preference: Pattern[str]
     trait: Pattern[str]
+    plain: Pattern[str]
     state: Pattern[str]
     instruction: Pattern[str]
     sequence: Pattern[str]

@@ -38,6 +38,7 @@ _LENGTH: Final = 0.06
 _FURTHER: Final = 1.0
 _FEWEST_BESIDE_A_PRONOUN: Final = 3
 _FEWEST_TERMS: Final = 2
+_PLAIN: Final = 1.0
 _NAMING: Final = 0.12
 _MOST_NAMING: Final = 5
 _FEWEST_BESIDE_SMALL_TALK: Final = 3
@@ -172,6 +173,7 @@ def rate(
     score += (0.8 * bool(rules.first_person.search(text)) + 0.5 * answers) * personal
     score += 1.5 * bool(rules.time.search(text)) + 0.6 * bool(rules.number.search(text))
     score -= 0.5 * min(3, len(rules.platitude.findall(text)))
+    score += _PLAIN * (personal and not among and _is_plain(rules, text))
     bare = _without_opening(rules, text, names)
     score -= 1.2 * bool(rules.chatter.match(bare))
     score -= 0.3 * (len(text) > (90 if has_cjk(text) else 200))
@@ -206,6 +208,12 @@ def rate(
             return None
         score -= (0.6 + 1.5 * _is_fragment(text)) * (not personal)
     return Sentence(text, line, score, kind, terms, values_of(text), step or 0)
+
+
+def _is_plain(rules: Rules, text: str) -> bool:
+    """Whether it says how it is with something, and neither praises it nor speaks in general."""
+    beside = (rules.platitude, rules.praise, rules.indefinite, rules.listener, rules.pronoun)
+    return rules.plain.search(text) is not None and not any(pattern.search(text) for pattern in beside)
 
 
 def _is_no_name(rules: Rules, word: str, names: frozenset[str]) -> bool:
