@@ -124,7 +124,9 @@ def test_how_it_is_with_a_thing_is_kept_where_it_is_told_to_an_assistant(fact: s
     assert texts(segment(said("Good morning!", fact, "Thanks, that's sweet of you!"))) == [fact]
 
 
-@pytest.mark.parametrize("talk", ["The weather is nice today.", "The view is amazing.", "心情已经好多了。", "天气真好。"])
+@pytest.mark.parametrize(
+    "talk", ["The weather is nice today.", "The view is amazing.", "心情已经好多了。", "天气真好。"]
+)
 def test_praise_and_moods_are_not(talk: str) -> None:
     assert texts(segment(said("Good morning!", talk))) == []
 
