@@ -286,7 +286,9 @@ def test_what_changed_amid_other_talk_is_told_where_it_stands(room: Room) -> Non
     assert {(unit.outcome, unit.node, unit.statements) for unit in report.elsewhere} == {
         ("refined", path, 1) for path in before
     }
+    assert {(unit.bucket, unit.conflicts) for unit in report.elsewhere} == {("wiki", 1), ("personal", 1)}
     assert "2 other nodes told of" in dream_summary(report)
+    assert "(personal): 1 statement, 1 in conflict with what is known" in dream_text(report)
     cited = f"(Ana, 2026-05-15) — [[{SOURCE}]]"
     assert f"> [!conflict] The keys rotate every 90 days. {cited}\n" in room.text("digest/wiki/jwt-keys.md")
     assert f"> [!conflict] 我现在每天只喝一杯咖啡。 {cited}\n" in room.text("digest/personal/习惯.md")

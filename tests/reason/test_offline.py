@@ -118,6 +118,8 @@ def test_chatter_and_questions_are_dropped() -> None:
         "会员费调整到两百六。",
         "楼下超市开到十点。",
         "房东换人了，现在是老赵。",
+        "她的钢琴课是每周三下午四点半，在文化宫，一节课200元，老师姓王。",
+        "Her piano lesson is every Wednesday at half past four.",
     ],
 )
 def test_how_it_is_with_a_thing_is_kept_where_it_is_told_to_an_assistant(fact: str) -> None:
@@ -501,6 +503,9 @@ def test_more_about_it_is_inserted() -> None:
         ("我订了网易云会员。", "网易云会员我退订了。"),
         ("财务由小马负责。", "财务现在归小杨管。"),
         ("我对花生过敏。", "我对花生不过敏。"),
+        ("The train to Lisbon leaves at 7:40.", "No wait, sorry, I misread the ticket: it leaves at 8:10."),
+        ("The rent is 850 euros a month.", "The rent goes up to 920 euros a month from July."),
+        ("我妈妈的生日是九月三日。", "我记错了，我妈妈的生日是九月十三日。"),
     ],
 )
 def test_contradictions_are_flagged_and_never_resolved(old: str, new: str) -> None:
@@ -538,6 +543,13 @@ OWN = {
     ),
     "zh": (("我们周六重新刷了厨房。", "厨房的墙是灰绿色的。"), "我每天喝三杯咖啡。", "我现在每天只喝一杯咖啡。"),
 }
+
+
+def test_of_several_statements_the_likest_is_contradicted() -> None:
+    lessons = node("朵朵的钢琴课一节课200元。", "朵朵的钢琴课是每周三下午四点半。", name="朵朵")
+    decision = integrate(lines("钢琴课改到每周五下午五点了。"), lessons, name="朵朵")
+    assert isinstance(decision, Update)
+    assert decision.edits == (Contradict(2, Claim("钢琴课改到每周五下午五点了。", (1,))),)
 
 
 @pytest.mark.parametrize("language", OWN)
@@ -589,6 +601,8 @@ def test_what_two_people_say_of_themselves_is_never_compared(old: str, new: str,
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("The standup is at 10:15.", "In my old job the standup was at 8:45, horrible."),
+        ("公司每天九点上班。", "以前的公司每天八点上班。"),
         ("I've worked with Python and C++.", "No details yet, I hope everything works out."),
         ('"The Name of the Wind" is great.', "I haven't read that yet but I've heard great things!"),
         ("I've been playing one more game with friends these days.", "We played Fortnite and a few other games."),

@@ -17,7 +17,7 @@ from datetime import date
 from typing import Final
 
 from reme.actions.candidates import Decided, Home, find_homes, vanished_sources
-from reme.actions.digest import free_node_path, view_edit
+from reme.actions.digest import bucket_of, free_node_path, view_edit
 from reme.actions.dream_report import DreamReport, Dropped, UnitOutcome, UnitReport, dream_lines, dream_summary
 from reme.actions.gathering import Gathered, gather
 from reme.actions.interests import Interest, chosen, interests_path, with_interests
@@ -277,8 +277,17 @@ class _Dream:
         self.open_units.subtract(unit.paths)
         for number in (number for part in plan.every for claim in part.landed for number in claim.evidence):
             self.landed.add((entry.sources[number - 1].path, entry.lines[number - 1].number))
+        name, layout = unit.unit.name, self.workspace.vault.layout
         own, *others = (
-            UnitReport(unit.unit.name, unit.bucket, part.outcome, part.node, len(part.landed), part.reason)
+            UnitReport(
+                name,
+                bucket_of(layout, part.node) if part.node else unit.bucket,
+                part.outcome,
+                part.node,
+                len(part.landed),
+                part.reason,
+                part.conflicts,
+            )
             for part in plan.every
         )
         self.units.append(own)

@@ -26,6 +26,7 @@ class UnitReport:
     Attributes:
         node: The node that it went into, or None.
         statements: How many statements landed.
+        conflicts: How many of them stand beside one that they contradict.
         reason: Why it was skipped, refused or given up; empty otherwise.
     """
 
@@ -35,6 +36,7 @@ class UnitReport:
     node: VaultPath | None
     statements: int
     reason: str = ""
+    conflicts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,16 @@ def dream_lines(report: DreamReport) -> list[str]:
     """A report as list items, for its note in the vault."""
     lines = [
         f"- {unit.outcome} {f'[[{unit.node}]]' if unit.node else one_line(unit.name)}: "
-        + (one_line(unit.reason) or counted(unit.statements, "statement"))
+        + (one_line(unit.reason) or _landed(unit))
         for unit in (*report.units, *report.elsewhere)
     ]
     lines += [f"- topic: {one_line(topic.title)} ({one_line(topic.reason)})" for topic in report.topics]
     return [*lines, *_trouble(report)]
+
+
+def _landed(unit: UnitReport) -> str:
+    disputed = f", {unit.conflicts} in conflict with what is known" if unit.conflicts else ""
+    return counted(unit.statements, "statement") + disputed
 
 
 def _trouble(report: DreamReport) -> list[str]:
@@ -143,7 +150,7 @@ def dream_text(report: DreamReport) -> str:
     """A report in words."""
     lines = [("dry run: " if report.dry_run else "") + dream_summary(report)]
     for unit in (*report.units, *report.elsewhere):
-        what = unit.reason or counted(unit.statements, "statement")
+        what = unit.reason or _landed(unit)
         lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
     lines += [line.removeprefix("- ") for line in _trouble(report)]
     if report.diff:

@@ -23,8 +23,10 @@ from reme.reason import Candidate, Cite, Claim, Contradict, Insert, NodeEdit, Su
 from reme.revision import Revision, revision_of
 from reme.tools import one_line
 
-__all__ = ["Citing", "Node", "Worked", "as_candidate", "read_node", "work_in", "write_node"]
+__all__ = ["CONFLICT", "Citing", "Node", "Worked", "as_candidate", "read_node", "work_in", "write_node"]
 
+CONFLICT: Final = b"> [!conflict] "
+"""How a statement begins that contradicts the one above it."""
 _CALLOUT: Final = re.compile(r"^>\s*\[!(?P<kind>[\w-]+)\][+-]?\s*")
 _QUOTE: Final = re.compile(r"^>\s?", re.MULTILINE)
 _BULLET: Final = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -232,7 +234,7 @@ def _note_edit(node: Node, places: dict[int, _Place], edit: NodeEdit, citing: Ci
         case Contradict(block, claim):
             links = [link_to(source) for source in citing.sources(claim.evidence)]
             text = stated(citing.item(claim), links)
-            places.setdefault(block, _Place()).callouts.append(f"> [!conflict] {text}")
+            places.setdefault(block, _Place()).callouts.append(CONFLICT.decode() + text)
             return claim
         case Supersede(block, claim):
             stands = any(_item(claim, citing) == place.superseded for place in places.values())

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 from reme.actions.candidates import Home
 from reme.actions.dream_report import UnitOutcome
 from reme.actions.ledger import Derived, Taken
-from reme.actions.nodes import Citing, Worked, read_node, work_in, write_node
+from reme.actions.nodes import CONFLICT, Citing, Worked, read_node, work_in, write_node
 from reme.actions.origin import Origin, lowest
 from reme.actions.runs import NODE_LAWS
 from reme.actions.sources import Source
@@ -98,6 +98,11 @@ class Plan:
     reason: str = ""
     base: bytes | None = None
     elsewhere: tuple["Plan", ...] = ()
+
+    @property
+    def conflicts(self) -> int:
+        """How many statements it puts beside one that they contradict."""
+        return self.data.count(CONFLICT) - (self.base or b"").count(CONFLICT) if self.data else 0
 
     @property
     def every(self) -> tuple["Plan", ...]:

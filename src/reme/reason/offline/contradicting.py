@@ -77,6 +77,7 @@ class Said:
         past: Whether it tells what was.
         stands: Whether it tells what is or will be, and not what was.
         wished: Whether it tells what somebody would like.
+        bygone: Whether it tells of another time, and of nothing that has changed since.
         measures: Its quantities, number and unit.
     """
 
@@ -98,6 +99,7 @@ class Said:
     past: bool
     stands: bool
     wished: bool
+    bygone: bool
     measures: frozenset[tuple[str, str]]
 
 
@@ -141,6 +143,7 @@ def said_in(lexicon: Lexicon, statement: str) -> Said:
         past=rules.past.search(text) is not None,
         stands=not (rules.past.search(text) or rules.ended.search(text) or denies(text)),
         wished=rules.wished.search(text) is not None,
+        bygone=rules.bygone.search(text) is not None and rules.change.search(text) is None,
         measures=frozenset(
             ((m["number"] or m["times"] or m["count"]).lower(), (m["unit"] or m["span"] or m["measure"]).lower())
             for m in _MEASURE.finditer(text)
@@ -159,7 +162,7 @@ def alike(one: Said, other: Said) -> bool:
 
 def contradicts(new: Said, old: Said) -> bool:
     """Whether a statement gives the matter of an older one another value, or the opposite sign."""
-    if has_cjk(new.text) != has_cjk(old.text) or new.wished or old.wished:
+    if has_cjk(new.text) != has_cjk(old.text) or new.wished or old.wished or new.bygone != old.bygone:
         return False
     if (differ := _attributes_differ(new, old)) is not None:
         return differ

@@ -304,9 +304,10 @@ def _edit(read: _Reader, claim: Claim, shelf: Shelf, after: int, behind: int) ->
     for number, block in near:
         if alike(said, block):
             return Cite(number, claim.evidence)
-    for number, block in near:
-        if contradicts(said, block):
-            return Contradict(number, claim)
+    disputed = [(number, block) for number, block in near if contradicts(said, block)]
+    if disputed:
+        number, _ = max(disputed, key=lambda entry: len(said.terms & entry[1].terms))
+        return Contradict(number, claim)
     return Insert(after, claim)
 
 

@@ -195,7 +195,8 @@ def rate(
             return None
         if rules.opinion.match(bare) and not entities and not rules.time.search(text):
             return None
-        if not led and _dangles(lexicon, bare, terms, anchored=bool(entities)):
+        possessed = personal and not among and told and rules.possessed.match(bare)
+        if not (led or possessed) and _dangles(lexicon, bare, terms, anchored=bool(entities)):
             return None
         if not entities and _is_bare(lexicon, rules, bare, names):
             return None
