@@ -431,6 +431,14 @@ def test_a_full_note_goes_on_in_a_further_one(room: Room) -> None:
     assert len(again.asked[0][1][0].statements) == 100
 
 
+def test_messages_of_which_nothing_is_kept_are_counted(room: Room) -> None:
+    told = [message("Hello there!"), message("We moved the release to Thursday."), message("谢谢！", role="assistant")]
+    report = remember(room, told)
+    assert report.unnoted == 2
+    assert "3 read, 1 statement in 1 note" in memory_text(report)
+    assert "nothing of 2 of the messages is in a note" in memory_text(report)
+
+
 @pytest.mark.slow
 def test_a_session_of_100_000_turns(room: Room) -> None:
     long_session(room, 100_000)

@@ -55,6 +55,7 @@ class Learnt:
         refused: Decisions of the reasoner that could not be followed, with the reason.
         unstated: What in the messages is no speech and stays in the dialogue, with its line there.
         left: How many statements weighed less than those that were kept, and stay there too.
+        unnoted: How many of the messages no statement was kept of.
     """
 
     watermark: int
@@ -66,6 +67,7 @@ class Learnt:
     edits: tuple[Edit, ...] = ()
     unstated: tuple[tuple[int, str], ...] = ()
     left: int = 0
+    unnoted: int = 0
 
 
 async def learn(
@@ -89,16 +91,17 @@ async def learn(
     stretch = read_stretch(workspace.vault, dialogue, workspace.clock, after=after, most=most)
     if not stretch.messages:
         return Learnt(behind, 0, stretch.end, False)
-    drafts = _Drafts(workspace, session, dialogue, origin)
+    drafts, noted = _Drafts(workspace, session, dialogue, origin), set[int]()
     for day in sorted({message.at.date() for message in stretch.messages}):
         said = [message for message in stretch.messages if message.at.date() == day]
         offered = drafts.open_events(day, settings)
         for event in await reasoner.segment(said, [event for _, event in offered], hint):
             drafts.place(event, said, day, [path for path, _ in offered])
+            noted.update(statement.line for statement in event.statements)
     notes, edits = drafts.edits(stretch)
     refused, unsaid = tuple(drafts.refused), tuple(_unstated(stretch.messages))
-    count = len(stretch.messages)
-    return Learnt(behind, count, stretch.end, stretch.more, notes, refused, edits, unsaid, drafts.left)
+    count, unnoted = len(stretch.messages), sum(message.line not in noted for message in stretch.messages)
+    return Learnt(behind, count, stretch.end, stretch.more, notes, refused, edits, unsaid, drafts.left, unnoted)
 
 
 def _unstated(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:

@@ -54,6 +54,7 @@ class MemoryReport:
         unstated: Code and tables in what was learnt from, each with its line in the dialogue: they stay there and are
             in no note.
         left: How many further statements are in no note, since they weighed less than those that are.
+        unnoted: How many of the messages learnt from are in no note with any statement.
         report: The report in the vault, or None where nothing was written.
         dry_run: Whether this only says what would come of it.
         ahead: Messages that say they were written in the future; they are kept under the day that they say.
@@ -75,6 +76,7 @@ class MemoryReport:
     unstated: tuple[tuple[int, str], ...] = ()
     ahead: tuple[int, ...] = ()
     left: int = 0
+    unnoted: int = 0
 
 
 async def auto_memory(
@@ -193,6 +195,7 @@ async def _learn_on(
             refused=(*report.refused, *learnt.refused),
             unstated=(*report.unstated, *learnt.unstated),
             left=report.left + learnt.left,
+            unnoted=report.unnoted + learnt.unnoted,
             report=None if learnt.more else report_path(workspace, _ACTION),
         )
         edits = list(learnt.edits)
@@ -249,7 +252,7 @@ def _statements(report: MemoryReport) -> int:
 def _summary(report: MemoryReport) -> str:
     statements = counted(_statements(report), "statement")
     into = f"{statements} in {counted(len(report.notes), 'note')}" if report.notes else _NO_EVENTS
-    said = f"{report.appended} of {counted(report.received, 'message')} new, {report.learnt} learnt from"
+    said = f"{report.appended} of {counted(report.received, 'message')} new, {report.learnt} read"
     return f"session {report.session_id}: {said}, {into}"
 
 
@@ -262,8 +265,12 @@ def _report_lines(report: MemoryReport) -> list[str]:
 def _trouble(report: MemoryReport) -> list[str]:
     kept = _statements(report)
     left = f"- {kept} of {kept + report.left} statements kept; the rest stays in the dialogue, where search finds it"
+    without = (
+        f"- nothing of {report.unnoted} of the messages is in a note; the dialogue keeps them, and search finds them"
+    )
     return [
         *([left] if report.left else []),
+        *([without] if report.unnoted else []),
         *some([f"- message {problem.line} was not taken: {problem.reason}" for problem in report.problems]),
         *some([f"- message {redaction.line}: taken out: {redaction.kind}" for redaction in report.redactions]),
         *some([f"- message {line} is dated in the future; no dream reads it before" for line in report.ahead]),
