@@ -120,6 +120,8 @@ def test_chatter_and_questions_are_dropped() -> None:
         "房东换人了，现在是老赵。",
         "她的钢琴课是每周三下午四点半，在文化宫，一节课200元，老师姓王。",
         "Her piano lesson is every Wednesday at half past four.",
+        "Please don't suggest anything before ten.",
+        "以后不要给我推荐海鲜。",
     ],
 )
 def test_how_it_is_with_a_thing_is_kept_where_it_is_told_to_an_assistant(fact: str) -> None:
