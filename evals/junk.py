@@ -27,12 +27,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from reasoners import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index
 from reme.markdown import parse
 from reme.paths import VaultPath
-from reme.reason import OfflineReasoner
 from reme.search import SearchSettings
 from reme.state import State
 from reme.tools import Caller, Workspace
@@ -83,7 +83,7 @@ def kept(root: Path, days: list[Day]) -> Iterator[tuple[str, Sample]]:
     vault = Vault(root, layout=Layout(), clock=clock)
     vault.state_dir.mkdir(exist_ok=True)
     index, state = open_index(vault.state_dir / "index.db", vault.layout), State(vault.state_dir / "state.db")
-    reasoner = OfflineReasoner()
+    reasoner = reasoner_of(state, clock)
 
     def workspace() -> Workspace:
         return Workspace(vault, index, state, clock, SearchSettings(), Caller("person", "eval", vault.new_id()))

@@ -23,12 +23,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from reasoners import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index, refresh
 from reme.markdown import parse
 from reme.paths import VaultPath
-from reme.reason import OfflineReasoner
 from reme.revision import revision_of
 from reme.search import SearchSettings, search
 from reme.state import State
@@ -85,7 +85,7 @@ class Eval:
         index = open_index(vault.state_dir / "index.db", vault.layout)
         state = State(vault.state_dir / "state.db")
         self.shared = Workspace(vault, index, state, clock, SearchSettings(), Caller("person", "eval", "eval"))
-        self.reasoner = OfflineReasoner()
+        self.reasoner = reasoner_of(state, clock)
         self.turns: dict[str, Turn] = {}
         self.seen: dict[str, bytes] = {}
         self.tally = Tally(str(conversation["sample_id"]))

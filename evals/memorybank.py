@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from reasoners import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index
 from reme.markdown import parse, words
 from reme.paths import VaultPath
-from reme.reason import OfflineReasoner
 from reme.search import SearchSettings
 from reme.state import State
 from reme.tools import Caller, Workspace
@@ -54,7 +54,7 @@ def remembered(root: Path, days: dict[str, list[dict[str, str]]], counted: Count
     vault = Vault(root, layout=Layout(), clock=clock)
     vault.state_dir.mkdir(exist_ok=True)
     index, state = open_index(vault.state_dir / "index.db", vault.layout), State(vault.state_dir / "state.db")
-    reasoner = OfflineReasoner()
+    reasoner = reasoner_of(state, clock)
 
     def workspace() -> Workspace:
         caller = Caller("person", "eval", vault.new_id())
