@@ -318,7 +318,7 @@ def test_edits_elsewhere_are_checked_like_all_others(room: Room) -> None:
 
     report = dream(room, Scripted(answer))
     assert [(unit.outcome, unit.statements) for unit in report.units] == [("refined", 1)]
-    assert [(unit.outcome, unit.node) for unit in report.elsewhere] == [("refined", "digest/personal/习惯.md")]
+    assert [(unit.outcome, unit.node) for unit in report.elsewhere] == [("corrected", "digest/personal/习惯.md")]
     told = "\n".join(report.problems)
     assert told.count("is given twice") == 2
     assert "candidate 9 was not offered" in told

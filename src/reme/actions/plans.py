@@ -34,6 +34,7 @@ from reme.reason import (
     SourceLine,
     Unit,
     Update,
+    shape_of,
 )
 from reme.revision import ABSENT, revision_of
 from reme.vault import Put
@@ -258,7 +259,8 @@ def _elsewhere(
         if other.candidate == itself or other.candidate in plans:
             problems.append(f"candidate {other.candidate} is given twice")
         else:
-            plans[other.candidate] = _updated(entry, Update(other.candidate, "refine", other.edits), homes, problems)
+            update = Update(other.candidate, shape_of(other.edits), other.edits)
+            plans[other.candidate] = _updated(entry, update, homes, problems)
     return tuple(plan for plan in plans.values() if plan.outcome != "refused")
 
 

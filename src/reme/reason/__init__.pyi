@@ -27,6 +27,7 @@ from reme.reason.decisions import (
     Topic,
     Unit,
     Update,
+    shape_of,
 )
 from reme.reason.offline import OfflineReasoner
 from reme.reason.port import (
@@ -89,4 +90,5 @@ __all__ = [
     "Update",
     "Vote",
     "model_reasoner",
+    "shape_of",
 ]

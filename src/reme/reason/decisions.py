@@ -4,6 +4,7 @@ Owns the types. Whatever a reasoner names, it names by the number under which it
 number and turn texts and numbers into notes, links and change sets.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
@@ -36,6 +37,7 @@ __all__ = [
     "Topic",
     "Unit",
     "Update",
+    "shape_of",
 ]
 
 StatementKind = Literal["fact", "decision", "state", "procedure", "preference"]
@@ -278,6 +280,13 @@ class Contradict:
 
 
 NodeEdit = Insert | Cite | Supersede | Contradict
+
+
+def shape_of(edits: Sequence[NodeEdit]) -> Shape:
+    """What edits of a node come to."""
+    if any(isinstance(edit, Supersede) for edit in edits):
+        return "correct"
+    return "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
 
 
 @dataclass(frozen=True, slots=True)

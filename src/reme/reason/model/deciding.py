@@ -25,7 +25,6 @@ from reme.reason.decisions import (
     Integration,
     NodeEdit,
     Relation,
-    Shape,
     Skip,
     SourceNote,
     Statement,
@@ -33,6 +32,7 @@ from reme.reason.decisions import (
     Topic,
     Unit,
     Update,
+    shape_of,
 )
 from reme.reason.model.forms import (
     AbstractForm,
@@ -202,7 +202,7 @@ def integration_of(form: IntegrationForm, refused: list[str]) -> Integration:
             edits = _edits(form.edits, refused)
             if not edits and not relations:
                 raise NoDecision(refused[0] if refused else "an update needs edits")
-            return Update(form.candidate, _shape(edits), edits, relations, tuple(refused), elsewhere)
+            return Update(form.candidate, shape_of(edits), edits, relations, tuple(refused), elsewhere)
 
 
 def _edits(forms: Sequence[EditForm], refused: list[str]) -> tuple[NodeEdit, ...]:
@@ -224,12 +224,6 @@ def _edit(form: EditForm, refused: list[str]) -> NodeEdit | None:
             return Supersede(form.block, claim)
         case "contradict":
             return Contradict(form.block, claim)
-
-
-def _shape(edits: Sequence[NodeEdit]) -> Shape:
-    if any(isinstance(edit, Supersede) for edit in edits):
-        return "correct"
-    return "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
 
 
 def _relation(form: RelationForm) -> Relation:

@@ -23,11 +23,11 @@ from reme.reason.decisions import (
     Integration,
     NodeEdit,
     Relation,
-    Shape,
     Skip,
     SourceLine,
     Unit,
     Update,
+    shape_of,
 )
 from reme.reason.offline.contradicting import Said, alike, contradicts
 from reme.reason.offline.rules import has_cjk
@@ -69,7 +69,7 @@ def integrate(
     elsewhere = _by_candidate(placed.values())
     if not own:
         first, *others = elsewhere
-        return Update(first.candidate, _shape(first.edits), first.edits, elsewhere=tuple(others))
+        return Update(first.candidate, shape_of(first.edits), first.edits, elsewhere=tuple(others))
     relations = _relations(lexicon, read, unit, own, candidates, chosen, elsewhere)
     if chosen is None:
         disputes = _disputes(read, own, evidence)
@@ -78,11 +78,7 @@ def integrate(
     edits = _edits(read, own, evidence, shelves[chosen - 1])
     disputes = _disputes(read, [edit.claim for edit in edits if isinstance(edit, Insert)], evidence)
     edits = tuple(edit for edit in edits if not (isinstance(edit, Insert) and edit.claim in disputes))
-    return Update(chosen, _shape(edits), edits, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
-
-
-def _shape(edits: Sequence[NodeEdit]) -> Shape:
-    return "corroborate" if all(isinstance(edit, Cite) for edit in edits) else "refine"
+    return Update(chosen, shape_of(edits), edits, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
 
 
 @dataclass(slots=True)
