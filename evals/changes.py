@@ -12,7 +12,6 @@ there; and how many conflicts there are besides. Exits with 0.
 """
 
 import argparse
-import asyncio
 import json
 import re
 import tempfile
@@ -21,15 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from reasoners import reasoner_of
-from reme.actions import auto_dream, auto_memory
-from reme.clock import Clock, zone_named
-from reme.index import open_index
+from living import lived
 from reme.paths import VaultPath
-from reme.search import SearchSettings
-from reme.state import State
-from reme.tools import Caller, Workspace
-from reme.vault import Layout, Vault
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data" / "memorybank"
@@ -61,29 +53,17 @@ def amid(talk: Sequence[tuple[str, str]], facts: Sequence[str]) -> list[tuple[st
     return told
 
 
-def lived(root: Path, days: Sequence[tuple[datetime, Sequence[tuple[str, str]]]]) -> tuple[str, list[str]]:
+def found(root: Path, days: Sequence[tuple[datetime, Sequence[tuple[str, str]]]]) -> tuple[str, list[str]]:
     """What stands in all notes, and in each node, when the days have been told and dreamt of."""
-    now = BEGIN
-    clock = Clock(zone_named("UTC"), lambda: now)
-    vault = Vault(root, layout=Layout(), clock=clock)
-    vault.state_dir.mkdir(exist_ok=True)
-    index, state = open_index(vault.state_dir / "index.db", vault.layout), State(vault.state_dir / "state.db")
-    reasoner = reasoner_of(state, clock)
-
-    def workspace() -> Workspace:
-        return Workspace(vault, index, state, clock, SearchSettings(), Caller("person", "eval", vault.new_id()))
-
-    for at, talk in days:
-        now = at
-        said = [{"role": role, "content": text, "timestamp": at.isoformat()} for role, text in talk if text]
-        asyncio.run(auto_memory(workspace(), reasoner, said, f"{at:%m-%d}"))
-        asyncio.run(auto_dream(workspace(), reasoner, max_units=100))
-    texts = {
-        layer: [vault.read(stat.path).data.decode() for stat in vault.scan(VaultPath(layer)).files]
-        for layer in ("daily", "digest")
-    }
-    for each in (state, index, vault):
-        each.close()
+    told = (
+        (at, f"{at:%m-%d}", [{"role": role, "content": t, "timestamp": at.isoformat()} for role, t in talk if t])
+        for at, talk in days
+    )
+    with lived(root, told) as vault:
+        texts = {
+            layer: [vault.read(stat.path).data.decode() for stat in vault.scan(VaultPath(layer)).files]
+            for layer in ("daily", "digest")
+        }
     return "\n".join(texts["daily"]), texts["digest"]
 
 
@@ -118,7 +98,7 @@ def measure(
         talks = days_of(list(people.values())[number % 7]["history"])
         days = [(BEGIN + timedelta(day), amid(talks[at], facts)) for at, (day, facts) in enumerate(told(group))]
         with tempfile.TemporaryDirectory() as folder:
-            notes, nodes = lived(Path(folder), days)
+            notes, nodes = found(Path(folder), days)
         counted["pairs"] += len(group)
         conflicts = sum(node.count("[!conflict]") for node in nodes)
         for pair in group:

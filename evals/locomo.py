@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from reasoners import reasoner_of
+from living import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index, refresh

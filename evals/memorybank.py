@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reasoners import reasoner_of
+from living import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index
