@@ -42,6 +42,7 @@ bench: $(VENV)/.dev  ## measure; tables on the screen, records in build/; see be
 	$(BIN)/python -m bench --json build/bench.json
 	$(BIN)/python -m bench.live --json build/bench-live.json
 	$(BIN)/python -m bench.vectors --json build/bench-vectors.json
+	$(BIN)/python -m bench.serving --json build/bench-serving.json
 
 clean:  ## remove everything that was installed or made
 	rm -rf $(VENV) build dist reme-demo* .pytest_cache .ruff_cache .hypothesis .import_linter_cache

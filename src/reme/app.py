@@ -6,7 +6,8 @@ every room below; knows no face.
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -40,6 +41,8 @@ _SIGNALS = "meta"
 class App:
     """An open vault. Made by ``open_vault``; a context manager that closes what was opened, in reverse.
 
+    Several threads may call operations at once; none may do so any more when it is closed.
+
     Attributes:
         vault: The files.
         index: Their projection.
@@ -57,6 +60,7 @@ class App:
         catalog: Catalog,
         notices: tuple[str, ...],
         started: contextlib.ExitStack,
+        beside: "App | None" = None,
     ) -> None:
         self.vault = vault
         self.index = index
@@ -64,6 +68,8 @@ class App:
         self.settings = settings
         self.catalog = catalog
         self._notices = notices
+        self._beside = beside
+        self._opening = threading.Lock()
         self._embedder: reme.models.Embedder | None = None
         self._model: reme.models.ChatModel | None = None
         self._signals = Signals(vault.state_dir / _SIGNALS)
@@ -167,7 +173,7 @@ class App:
         dream = _dream_settings(self.settings)
         return (view_edit(self.vault, dream.buckets, dream.fallback),)
 
-    def _unsourced(self, changed: Collection[VaultPath]) -> tuple[VaultPath, ...]:
+    def _unsourced(self, changed: "Mapping[VaultPath, reme.vault.Content | None]") -> tuple[VaultPath, ...]:
         from reme.actions import unsourced
 
         return unsourced(self.vault, changed)
@@ -187,9 +193,10 @@ class App:
 
     def anchors(self) -> "reme.search.Anchors":
         """What tells the intent of a query, made at the first call."""
-        if self._anchors is None:
-            self._anchors = reme.search.Anchors()
-        return self._anchors
+        with self._opening:
+            if self._anchors is None:
+                self._anchors = reme.search.Anchors()
+            return self._anchors
 
     def embedder(self) -> "reme.models.Embedder | None":
         """The embedder that the settings name, opened at the first call; None for none.
@@ -198,13 +205,16 @@ class App:
             ConfigError: If there is none of this name.
             Unavailable: If it is not installed or does not answer.
         """
-        if self._embedder is None and self.settings.embedder != "none":
-            from reme.models import EndpointSettings, open_embedder
+        if self._beside is not None:
+            return self._beside.embedder()
+        with self._opening:
+            if self._embedder is None and self.settings.embedder != "none":
+                from reme.models import EndpointSettings, open_embedder
 
-            endpoint, given = EndpointSettings(), self.settings.endpoint
-            endpoint = replace(endpoint, url=given.url or endpoint.url, key=given.key)
-            self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
-        return self._embedder
+                endpoint, given = EndpointSettings(), self.settings.endpoint
+                endpoint = replace(endpoint, url=given.url or endpoint.url, key=given.key)
+                self._embedder = open_embedder(self.settings.embedder, endpoint=endpoint)
+            return self._embedder
 
     def model(self) -> "reme.models.ChatModel | None":
         """The chat model that decides, opened at the first call; None where the offline reasoner does.
@@ -213,13 +223,14 @@ class App:
             ConfigError: If there is none of this name, or it has no key.
         """
         llm = self.settings.llm
-        if self._model is None and _asks_model(self.settings):
-            from reme.models import ChatSettings, open_chat
+        with self._opening:
+            if self._model is None and _asks_model(self.settings):
+                from reme.models import ChatSettings, open_chat
 
-            options = ("url", "key", "proxy", "timeout", "tries")
-            given = {name: value for name in options if (value := getattr(llm, name)) is not None}
-            self._model = open_chat(llm.model, ChatSettings(**given))
-        return self._model
+                options = ("url", "key", "proxy", "timeout", "tries")
+                given = {name: value for name in options if (value := getattr(llm, name)) is not None}
+                self._model = open_chat(llm.model, ChatSettings(**given))
+            return self._model
 
     def _reasoner(self, operation: Operation, workspace: Workspace) -> Any:
         from reme.reason import ModelSettings, OfflineReasoner, model_reasoner
@@ -344,13 +355,21 @@ def _set(options: MemoryOptions | DreamOptions | LLMOptions) -> dict[str, Any]:
     return {name: value for name, value in asdict(options).items() if value is not None}
 
 
-def open_vault(root: Path, *, settings: Settings | None = None, instant: Callable[[], datetime] | None = None) -> App:
+def open_vault(
+    root: Path,
+    *,
+    settings: Settings | None = None,
+    instant: Callable[[], datetime] | None = None,
+    beside: App | None = None,
+) -> App:
     """Open a vault. Nothing is created but ``.reme/`` and what belongs there.
 
     Args:
         root: Its folder.
         settings: Instead of those that its ``reme.yaml`` and the environment give.
         instant: Tells the present instant, instead of the machine's time.
+        beside: The same vault, opened in this process for another thread: its embedder, which is large, is shared
+            where the settings still name it. Closed last.
 
     Raises:
         ConfigError: If there is no folder, or a setting is wrong.
@@ -376,7 +395,12 @@ def open_vault(root: Path, *, settings: Settings | None = None, instant: Callabl
         index = open_index(folder / "index.db", settings.folders, settings.index)
         started.callback(index.close)
         catalog = build_catalog(settings)
-        return App(vault, index, state, settings, catalog, notices, started.pop_all())
+        if beside is not None and (beside.settings.embedder, beside.settings.endpoint) != (
+            settings.embedder,
+            settings.endpoint,
+        ):
+            beside = None
+        return App(vault, index, state, settings, catalog, notices, started.pop_all(), beside)
 
 
 def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:

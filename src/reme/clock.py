@@ -3,14 +3,18 @@
 Owns the conversion between instants and local dates. Knows nothing of the host's timezone once made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from reme.errors import ConfigError
+from reme.errors import ConfigError, InvalidInput
 
 __all__ = ["Clock", "system_clock", "zone_named"]
+
+_DAYS_AGO: Final[Mapping[str, int]] = MappingProxyType({"today": 0, "yesterday": 1, "今天": 0, "昨天": 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,29 @@ class Clock:
     def today(self) -> date:
         """The present date in the vault's timezone."""
         return self.now().date()
+
+    def day(self, given: str | None, parameter: str = "date") -> date | None:
+        """The day that a caller names, as ``2026-05-15``, ``today`` or ``yesterday``; None where none is.
+
+        Args:
+            parameter: What it is given as, for the message.
+
+        Raises:
+            InvalidInput: If it is no date.
+        """
+        word = (given or "").strip()
+        if not word:
+            return None
+        if (back := _DAYS_AGO.get(word.lower())) is not None:
+            return self.today() - timedelta(days=back)
+        try:
+            return date.fromisoformat(word)
+        except ValueError:
+            raise InvalidInput(
+                f"`{parameter}`: {word!r} is no date",
+                hint="Give a day as 2026-05-15, or today, or yesterday.",
+                details={"field": parameter},
+            ) from None
 
     def local(self, moment: datetime) -> datetime:
         """A moment in the vault's timezone; one without a zone is taken to be local already."""

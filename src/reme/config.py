@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, cast, get_type_hints
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le
 
 from reme.clock import zone_named
 from reme.errors import ConfigError
@@ -24,6 +24,7 @@ __all__ = [
     "DreamOptions",
     "EndpointOptions",
     "GitSettings",
+    "HttpSettings",
     "LLMOptions",
     "LinkSettings",
     "MemoryOptions",
@@ -190,7 +191,28 @@ class LLMOptions:
     prompts: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """How the vault is served by HTTP. Who is let in is for the environment alone to say, so that no vault that
+    somebody else made can open this machine to others.
+
+    Attributes:
+        host: The name or address to listen at; from the environment alone, as are ``token_file`` and ``origins``.
+        port: The port; 0 for any that is free.
+        token_file: File of the tokens that are asked for; empty for none, which only this machine can do with.
+        origins: Origins, apart by blanks, whose pages may ask, or that stand before the server as a proxy.
+        max_body: Bytes that a request may carry.
+    """
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Ge(0), Le(65535)] = 8765
+    token_file: str = ""
+    origins: str = ""
+    max_body: _FromOne = 32 * 1024 * 1024
+
+
 _SENDING: Final = ("model", "url", "key", "proxy")
+_LETTING_IN: Final = ("host", "token_file", "origins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +240,7 @@ class Settings:
     reasoner: Literal["auto", "offline"] = "auto"
     llm: LLMOptions = field(default_factory=LLMOptions)
     schema: SchemaSettings = field(default_factory=SchemaSettings)
+    http: HttpSettings = field(default_factory=HttpSettings)
     state_dir: str = ""
 
 
@@ -296,6 +319,12 @@ def load_settings(root: Path | None, environment: Mapping[str, str] | None = Non
         variable = named[0].replace(".", "_").upper()
         raise ConfigError(
             f"{SETTINGS_FILE}: {named[0]}: where notes are sent is not for a vault's own file to say",
+            hint=f"Set REME_{variable} in the environment.",
+        )
+    if named := [f"http.{key}" for key in _LETTING_IN if key in _mapping(document.get("http"), "http")]:
+        variable = named[0].replace(".", "_").upper()
+        raise ConfigError(
+            f"{SETTINGS_FILE}: {named[0]}: who may come in is not for a vault's own file to say",
             hint=f"Set REME_{variable} in the environment.",
         )
     if "state_dir" in document:
@@ -488,6 +517,10 @@ vault:
 #   topics: 3                 # how many topics a day takes up; 0 for none
 #   topic_days: 7             # for how long one is not taken up again
 #   resource_bytes: 65536     # how large a resource may be to be read
+
+# http:                       # how `reme serve` is reached; REME_HTTP_HOST, _TOKEN_FILE and _ORIGINS say by whom
+#   port: 8765
+#   max_body: 33554432        # bytes that a request may carry
 
 # schema:                     # what `reme lint` asks of frontmatter
 #   preset: core              # core: name and description; axes: lifecycle, scope, source, role too; off

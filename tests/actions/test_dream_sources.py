@@ -1,7 +1,6 @@
 """What a dream reads and keeps track of: resources, single files, stale nodes, topics, origin."""
 
 import asyncio
-from datetime import date
 
 import pytest
 import yaml
@@ -186,7 +185,7 @@ def test_topics_of_recent_days_are_not_taken_up_again(room: Room) -> None:
         "- topic: Third (asked twice)"
     ]
     assert [topic.title for topic in proactive(room.workspace).topics] == ["Third"]
-    assert [topic.title for topic in proactive(room.workspace, date(2026, 5, 12)).topics] == ["key ROTATION", "Else"]
+    assert [topic.title for topic in proactive(room.workspace, "2026-05-12").topics] == ["key ROTATION", "Else"]
 
 
 def test_a_day_has_few_topics_and_what_people_wrote_stays(room: Room) -> None:
@@ -200,7 +199,7 @@ def test_a_day_has_few_topics_and_what_people_wrote_stays(room: Room) -> None:
 
 def test_a_day_without_topics_is_named(room: Room) -> None:
     with pytest.raises(NotFound, match="2026-05-01"):
-        proactive(room.workspace, date(2026, 5, 1))
+        proactive(room.workspace, "2026-05-01")
 
 
 # Long nights

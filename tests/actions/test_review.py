@@ -10,6 +10,7 @@ from datetime import date, timedelta
 import pytest
 
 from reme.actions import Decided, DreamSettings, accept, auto_dream, proposals, read_ledger, reject, stale
+from reme.actions.proposals import proposals_text
 from reme.actions.staleness import stale_text
 from reme.errors import Conflict, NotFound
 from reme.reason import Claim, Create, Evidence, Insert, Supersede, Unit, Update
@@ -277,6 +278,21 @@ def test_what_is_not_there_is_named(room: Room) -> None:
         accept(room.workspace, "nothing")
     with pytest.raises(NotFound, match="not in the proposal"):
         reject(room.workspace, run, ["digest/wiki/other.md"])
+
+
+def test_a_proposal_is_named_by_how_its_id_begins_or_as_the_last(room: Room) -> None:
+    seeded(room)
+    first = proposed(room, Create((claim("Keys rotate."),)))
+    room.write(SOURCE, NOTE.replace("90 days", "六十天"))
+    last = proposed(room, Create((claim("密钥要轮换。"),)))
+    assert proposals_text(proposals(room.workspace)).startswith(f"{first} ")
+    with pytest.raises(Conflict, match=f"may mean 2 runs: {last}, {first}"):
+        accept(room.workspace, first[:4])
+    with pytest.raises(NotFound, match="no open proposal"):
+        accept(room.workspace, first[:3])
+    assert accept(room.workspace, "last", dry_run=True).proposal == last
+    assert reject(room.workspace, "last").proposal == last
+    assert accept(room.workspace, first[:4]).proposal == first
 
 
 def test_two_units_of_one_run_go_into_one_file_of_the_proposal(room: Room) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,10 +10,11 @@ from typing import Annotated, Any
 import pytest
 
 import reme.app
-from reme.app import App, open_vault
+from reme.app import App, build_catalog, open_vault
 from reme.catalog import Operation
+from reme.config import Settings
 from reme.errors import ConfigError, InvalidInput, Refused, Unavailable
-from reme.tools import undo_text
+from reme.tools import log_text, undo_text
 
 from ..catalog.toys import ECHO, Echo
 
@@ -99,6 +101,30 @@ def test_a_reasoning_operation_gets_the_reasoner(app: App) -> None:
 def test_each_call_is_a_run_of_its_own(app: App) -> None:
     runs = {app.call("keep", {"text": "x"}, role="agent", actor="test").extra["run"] for _ in range(5)}
     assert len(runs) == 5
+
+
+def test_several_threads_share_an_open_vault(tmp_path: Path) -> None:
+    (tmp_path / "digest/wiki").mkdir(parents=True)
+
+    def work(number: int) -> list[str]:
+        made: list[str] = []
+        for turn in range(6):
+            path = f"digest/wiki/第{number}-{turn}号.md"
+            text = f"# Note {number}-{turn}\n\nwords{number}x{turn} 第{number}之{turn}条记录\n"
+            shared.call("write", {"path": path, "content": text}, role="person", actor=f"thread {number}")
+            found = shared.call("search", {"query": f"words{number}x{turn}"}, role="person", actor="x")
+            assert [hit.path for hit in found.hits][:1] == [path]
+            made.append(path)
+            shared.call("status", {}, role="person", actor="x")
+        return made
+
+    with open_vault(tmp_path) as shared, ThreadPoolExecutor(6) as threads:
+        made = [path for paths in threads.map(work, range(6)) for path in paths]
+        runs = shared.state.runs(limit=100)
+        listed = shared.call("list", {"path": "digest/wiki"}, role="person", actor="x")
+    assert {file.path for file in listed.files} == set(made)
+    assert [run.outcome for run in runs] == ["ok"] * len(made)
+    assert len({run.id for run in runs}) == len(made)
 
 
 def test_a_log_that_cannot_be_finished_does_not_lose_the_result(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,8 +218,36 @@ def test_undoing_what_a_dream_has_used_tells_the_nodes_that_now_have_no_source(
         second = call("auto_memory", messages=more, session_id="s1")
         unused = call("undo", run=second.run)
         assert unused.unsourced == ()
+        would = call("undo", run=first.run, dry_run=True)
+        assert would.unsourced == (node,)
+        assert f"{node} states what was learnt from this and would have no source" in undo_text(would)
         undone = call("undo", run=first.run)
         assert undone.unsourced == (node,)
+        assert undone.paths == would.paths
         assert f"{node} states what was learnt from this and now has no source" in undo_text(undone)
         assert call("stale").stale[0].node == node
+        assert call("undo", run="last", dry_run=True).unsourced == ()
         assert call("undo", run=undone.undo_run).unsourced == ()
+        assert [run.operation for run in call("log").runs][:3] == ["undo", "undo", "undo"]
+        assert [run.operation for run in call("log").runs][3:] == ["auto_memory", "auto_dream", "auto_memory"]
+        assert "auto_dream by test (system)" in log_text(call("log"))
+        (change,) = call("show", run="last").changes
+        assert (change.operation, change.undoes) == ("undo", undone.undo_run)
+
+
+DAYS = [
+    (operation.name, parameter.name)
+    for operation in build_catalog(Settings())
+    for parameter in operation.parameters
+    if parameter.name == "date" or parameter.name.endswith("_date")
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), DAYS)
+@pytest.mark.parametrize("given", ["2026-13-01", "五月"])
+def test_every_day_is_read_in_one_way(tmp_path: Path, name: str, parameter: str, given: str) -> None:
+    with open_vault(tmp_path, instant=lambda: NOW) as app:
+        needed = [each.name for each in app.catalog[name].parameters if each.required and each.name != parameter]
+        with pytest.raises(InvalidInput, match=f"^`{parameter}`: '{given}' is no date$") as caught:
+            app.call(name, dict.fromkeys(needed, "x") | {parameter: given}, role="person", actor="test")
+    assert caught.value.hint == "Give a day as 2026-05-15, or today, or yesterday."

@@ -259,6 +259,19 @@ def test_a_vaults_own_file_cannot_have_notes_sent_anywhere(tmp_path: Path, text:
     assert "secret" not in repr(settings)
 
 
+@pytest.mark.parametrize("key", ["host: 0.0.0.0", "token_file: /tmp/x", "origins: https://evil.example"])
+def test_a_vaults_own_file_cannot_let_anybody_in(tmp_path: Path, key: str) -> None:
+    (tmp_path / "reme.yaml").write_text(f"http: {{{key}}}", encoding="utf-8")
+    with pytest.raises(ConfigError, match="who may come in") as caught:
+        load_settings(tmp_path, {})
+    assert f"REME_HTTP_{key.split(':', maxsplit=1)[0].upper()}" in caught.value.hint
+    (tmp_path / "reme.yaml").write_text("http: {port: 9000, max_body: 1000}", encoding="utf-8")
+    settings = load_settings(tmp_path, {"REME_HTTP_HOST": "::1", "REME_HTTP_PORT": "9001"}).http
+    assert (settings.host, settings.port, settings.max_body, settings.token_file) == ("::1", 9001, 1000, "")
+    with pytest.raises(ConfigError, match=r"http\.port"):
+        load_settings(tmp_path, {"REME_HTTP_PORT": "70000"})
+
+
 def test_where_a_machine_keeps_its_state_is_for_its_environment_to_say(tmp_path: Path) -> None:
     (tmp_path / "reme.yaml").write_text("state_dir: /tmp/elsewhere\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="where a machine keeps its state"):

@@ -73,7 +73,8 @@ def check_decisions(app: App) -> set[str]:
         check(app, decision, {"proposal": proposal})
     check(app, "proactive", {"date": "2026-05-15"})
     check(app, "stale", {})
-    return {"dream", "proposals", "accept", "reject", "proactive", "stale"}
+    check(app, "conflicts", {})
+    return {"dream", "proposals", "accept", "reject", "proactive", "stale", "conflicts"}
 
 
 @pytest.fixture

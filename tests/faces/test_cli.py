@@ -1,6 +1,7 @@
 """The command line: arguments, output, exit codes, and what it loads to do so."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -192,15 +193,18 @@ def test_messages_come_from_a_file_or_standard_input(reme_process: Run, vault: P
 
 def test_b61_no_hits_are_an_answer_and_an_unknown_folder_is_none(capsys: Capture) -> None:
     code, document = answer(capsys, "search", "zzzunheardof")
-    assert (code, document["hits"]) == (0, [])
-    assert run(["search", "zzzunheardof"]) == 0
-    assert capsys.readouterr().err == ""
+    assert (code, document["hits"]) == (1, [])
+    assert run(["search", "zzzunheardof"]) == 1
+    assert capsys.readouterr() == (
+        "no hits: ask in other words or with fewer conditions; list shows what there is\n",
+        "",
+    )
     code, document = answer(capsys, "search", "tea", "--paths", "nope")
     assert code != 0
     assert "nope" in document["error"]["message"]
     assert run(["search", "tea", "--paths", "nope"]) == code
     assert "nope" in capsys.readouterr().err
-    assert run(["search", "--", "-draft"]) == 0
+    assert run(["search", "--", "-draft"]) == 1
 
 
 def test_a_hit_is_shown_with_its_place(capsys: Capture) -> None:
@@ -273,7 +277,10 @@ def test_init_makes_a_vault_and_says_so(capsys: Capture, tmp_path: Path) -> None
     code, document = answer(capsys, "init", str(tmp_path / "new"))
     assert (code, document["created"]) == (0, ["reme.yaml", ".reme/.gitignore"])
     assert answer(capsys, "init", str(tmp_path / "new"))[1]["created"] == []
-    assert answer(capsys, "--vault", str(tmp_path / "new"), "list")[0] == 0
+    assert answer(capsys, "--vault", str(tmp_path / "new"), "list") == (
+        1,
+        {"files": [], "total": 0, "offset": 0, "truncated": False},
+    )
 
 
 def test_a_folder_in_another_letter_case_is_the_layer(capsys: Capture, tmp_path: Path) -> None:
@@ -440,6 +447,35 @@ def test_findings_are_exit_1_and_still_an_answer(reme_process: Run) -> None:
     found = reme_process("lint", "adrift", "--rules", "dangling", "--json")
     assert (found.returncode, found.stderr) == (1, b"")
     assert [finding["target"] for finding in json.loads(found.stdout)["findings"]] == ["nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        (["search", "从没听说过的东西"], "hits"),
+        (["recall", "从没听说过的东西"], "facts"),
+        (["list", "--layers", "digest"], "files"),
+        (["list", "--offset", "1000"], "files"),
+        (["traverse", "茶"], "edges"),
+        (["tags"], "tags"),
+        (["log", "--path", "没有.md"], "runs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else value,
+)
+def test_what_looks_for_something_and_finds_nothing_is_exit_1(capsys: Capture, arguments: list[str], key: str) -> None:
+    code, document = answer(capsys, *arguments)
+    assert (code, document[key]) == (1, [])
+    code = run(arguments)
+    printed = capsys.readouterr()
+    assert (code, printed.err) == (1, "")
+    assert re.match(r"no|nodes \(1\):", printed.out)
+    assert run(["-q", *arguments]) == 1
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("arguments", [["lint", "--rules", "dangling"], ["stale"], ["conflicts"]])
+def test_what_checks_and_finds_nothing_is_exit_0(capsys: Capture, arguments: list[str]) -> None:
+    assert run([*arguments, "-q"]) == 0
 
 
 def test_a_value_of_a_property_is_typed_as_in_yaml(reme_process: Run, vault: Path) -> None:

@@ -48,6 +48,13 @@ def test_the_version_is_told_by_next_to_nothing(vault: Path) -> None:
     assert ours == {"reme", "reme.faces", "reme.faces.cli"}
 
 
+@pytest.mark.parametrize("arguments", [("--help",), ("serve", "--help"), ("search", "tea"), ("status",)])
+def test_only_serving_loads_a_server(vault: Path, arguments: tuple[str, ...]) -> None:
+    modules = loaded(vault, *arguments)
+    assert not {name for name in modules if name.startswith("reme.faces.http")}
+    assert not modules & {"starlette", "uvicorn", "h11", "anyio"}
+
+
 def test_help_loads_nothing_of_what_it_tells_of(vault: Path) -> None:
     modules = loaded(vault, "--help")
     rooms = ("reme.actions.", "reme.index", "reme.reason", "reme.search", "reme.tools.")
@@ -67,7 +74,7 @@ def test_a_search_of_notes_that_are_known_reads_none_of_them(vault: Path) -> Non
 
 
 def test_options_of_the_usual_kinds_are_taken_without_pydantic(vault: Path) -> None:
-    assert not loaded(vault, "list", "--limit", "5", "--layers", "daily", "--sort", "name", "--descending") & NEVER
+    assert not loaded(vault, "list", "--limit", "5", "--layers", "other", "--sort", "name", "--descending") & NEVER
 
 
 def test_reading_a_note_loads_no_search_and_nothing_that_writes(vault: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from reme.clock import Clock, zone_named
-from reme.errors import ConfigError
+from reme.errors import ConfigError, InvalidInput
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,30 @@ def test_a_moment_without_a_zone_is_local() -> None:
 def test_an_unknown_zone(name: str) -> None:
     with pytest.raises(ConfigError, match="there is no timezone"):
         zone_named(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "day"),
+    [
+        ("2026-05-15", date(2026, 5, 15)),
+        (" 2026-02-28 ", date(2026, 2, 28)),
+        ("today", date(2026, 5, 16)),
+        ("Yesterday", date(2026, 5, 15)),
+        ("今天", date(2026, 5, 16)),
+        ("昨天", date(2026, 5, 15)),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_day_is_named(given: str | None, day: date | None) -> None:
+    clock = Clock(zone_named("Asia/Shanghai"), lambda: datetime(2026, 5, 15, 20, tzinfo=UTC))
+    assert clock.day(given) == day
+
+
+@pytest.mark.parametrize("given", ["2026-13-01", "2026-02-30", "15.5.2026", "tomorrowish", "五月十五", "\0"])
+def test_what_is_no_day_is_told_with_the_way_out(given: str) -> None:
+    clock = Clock(zone_named("Asia/Shanghai"), lambda: datetime(2026, 5, 15, 20, tzinfo=UTC))
+    with pytest.raises(InvalidInput, match="`start_date`: ") as caught:
+        clock.day(given, "start_date")
+    assert caught.value.hint == "Give a day as 2026-05-15, or today, or yesterday."
+    assert caught.value.details == {"field": "start_date"}

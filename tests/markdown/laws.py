@@ -6,7 +6,7 @@ from itertools import pairwise
 from reme.errors import InvalidInput
 from reme.markdown import Note, Span, chunk, delete_property, fingerprint, parse, retarget, set_property, splice
 from reme.markdown.blocks import parsed_outline, plain_outline
-from reme.markdown.retarget import is_wikilink
+from reme.markdown.retarget import is_wikilink, known_links
 from reme.markdown.yaml12 import read_yaml
 
 WHITE = b" \t\r\n\v\f"
@@ -79,6 +79,12 @@ def check_short_ways(note: Note) -> None:
         short, long = read_yaml(text), read_yaml(text, with_entries=True)
         assert repr(short.data) == repr(long.data)
         assert short.complaints == long.complaints
+    for target in {link.target for link in note.links}:
+        named = [link for link in note.links if link.target == target]
+        if all(link.kind == "wiki" and link.origin == "body" for link in named):
+            known = known_links(note.source, {target: [link.line for link in named]})
+            places = [(link.target, link.target_span, link.span, link.line) for link in named]
+            assert known is None or places == [(x.target, x.target_span, x.span, x.line) for x in known.links]
 
 
 def without_blank_ends(note: Note, blocks: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:

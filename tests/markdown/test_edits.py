@@ -6,6 +6,7 @@ from reme.errors import InvalidInput
 from reme.markdown import (
     Span,
     delete_property,
+    known_links,
     link_text,
     parse,
     region,
@@ -68,6 +69,39 @@ def test_b09_a_rename_leaves_valid_yaml() -> None:
 def test_what_a_wikilink_cannot_hold_is_refused(target: str) -> None:
     with pytest.raises(InvalidInput):
         moved("see [[x]]", "x", target)
+
+
+def test_links_that_are_known_are_found_without_reading_the_rest() -> None:
+    text = "---\nname: x\n---\n[[Tea]] k:: [[ Tea#Green|茶]]\n\n| [[Tea\\|t]] | [[Teapot]] |\n"
+    note = parse(text.encode())
+    known = known_links(note.source, {"Tea": [4, 4, 6]})
+    assert known is not None
+    assert [(x.target_span, x.span) for x in known.links] == [(x.target_span, x.span) for x in note.links[:3]]
+    assert (
+        retarget(known, lambda _: "饮/it's tea")
+        == text.replace("Tea]", "饮/it's tea]")
+        .replace("Tea#", "饮/it's tea#")
+        .replace("Tea\\", "饮/it's tea\\")
+        .encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("`[[Tea]]` [[Tea]]", [1]),
+        ("`[[Tea]]` [[Tea|a[b]]", [1]),
+        ("`[[Tea]]` [[\u3000Tea]]", [1]),
+        ("[[Tea]]\n[[Tea]]", [1]),
+        ("[[Tea]]", [2]),
+        ("[[Tea]] [x](y.md)", [1]),
+        ("[[Tea]] <b>", [1]),
+    ],
+)
+def test_a_note_in_which_they_are_not_plain_must_be_parsed(text: str, lines: list[int]) -> None:
+    assert known_links(text.encode(), {"Tea": lines}) is None
+    assert known_links("[[Tea]] caf\u00e9".encode("latin-1"), {"Tea": [1]}) is None
+    assert known_links(b"[[Te%a]]", {"Te%a": [1]}) is None
 
 
 def test_link_text_is_what_retarget_writes() -> None:

@@ -135,6 +135,46 @@ def test_praise_and_moods_are_not(talk: str) -> None:
     assert texts(segment(said("Good morning!", talk))) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I moved to Lyon last month, do you know a good dentist there?", "I moved to Lyon last month"),
+        (
+            "By the way, my son Tom is allergic to nuts, so what can I bake?",
+            "my son Tom is allergic to nuts",
+        ),
+        ("Last month I moved to Lyon, can you recommend a dentist, or two?", "Last month I moved to Lyon"),
+        ("我上个月搬到里昂了，你知道那边有好牙医吗？", "我上个月搬到里昂了"),
+        ("我女儿对花生过敏，生日蛋糕做什么好呢？", "我女儿对花生过敏"),
+        ("对了，我从下周开始在银行上班，有什么要注意的吗？", "我从下周开始在银行上班"),
+    ],
+)
+def test_a_fact_before_a_question_is_kept_without_it(text: str, fact: str) -> None:
+    (kept,) = texts(segment(said(text)))
+    assert kept.endswith(fact)
+    assert text.startswith(kept)
+    assert texts(segment(said(text, speaker="assistant", role="assistant"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The launch is on Friday, 12 June, isn't it?",
+        "I think we should deploy Postgres 16 on Monday, what do you think?",
+        "I can come to Lyon on Friday at 10, does that work for you?",
+        "If I move to Lyon next month, do you know a good dentist there?",
+        "I don't know whether to move to Lyon in May, can you help?",
+        "You moved to Lyon last month, how do you like it?",
+        "我们周五下午三点在科技楼见面，怎么样？",
+        "如果我下个月搬到里昂，你知道那边有好牙医吗？",
+        "我不知道下个月要不要搬到里昂，你能帮我吗？",
+        "你上个月搬到里昂了，那边怎么样？",
+    ],
+)
+def test_what_is_asked_about_left_open_or_supposed_is_no_fact(text: str) -> None:
+    assert texts(segment(said(text))) == []
+
+
 def test_chinese_chatter_and_questions_are_dropped() -> None:
     kept = texts(
         segment(said("你好，很高兴认识你！", "你今天想聊些什么呢？", "我最近搬到了杭州，在一家设计公司工作。"))
@@ -565,6 +605,27 @@ def test_a_fact_that_changes_amid_other_talk_goes_to_the_node_that_has_it(langua
 
 
 @pytest.mark.parametrize("language", OWN)
+def test_a_node_is_called_after_what_it_has_and_not_after_what_went_elsewhere(language: str) -> None:
+    talk, old, new = OWN[language]
+    told, named = lines(talk[0], new, talk[1]), node(old, name="Habits")
+    evidence = tuple(Evidence(1, line.number) for line in told)
+    for text, person in ((new, ""), (new, "Kim: "), (talk[1], "")):
+        name, summary = person + text.rstrip(".。"), text
+        decision = asyncio.run(REASONER.integrate(Unit(name, "x", "wiki", summary, evidence), told, [named]))
+        assert isinstance(decision, Create)
+        assert decision.elsewhere
+        if summary == new:
+            assert decision.summary in talk
+            assert decision.name.startswith("Kim: ") == name.startswith("Kim: ")
+            assert decision.name.removeprefix("Kim: ").lower() in " ".join(talk).lower()
+        else:
+            assert (decision.name, decision.summary) == ("", "")
+    decision = integrate(lines(*talk), named, name=new)
+    assert isinstance(decision, Create)
+    assert (decision.name, decision.summary) == ("", "")
+
+
+@pytest.mark.parametrize("language", OWN)
 def test_what_stands_in_another_node_already_is_cited_there(language: str) -> None:
     talk, old, _ = OWN[language]
     decision = integrate(lines(*talk, old), node(old, name="Habits"))
@@ -611,6 +672,7 @@ def test_what_two_people_say_of_themselves_is_never_compared(old: str, new: str,
         ("I'd love to go hiking more, but it can be hard.", "I used to love hiking, but it's been a while."),
         ("我在当前公司工作了几年。", "我一直在考虑是否要找一份新工作。"),
         ("我最近一直在考虑工作上的问题。", "我在一家公司工作，内容和我想象中的不太一样。"),
+        ("我很喜欢旅游和看电影。", "最近我在看一些电影。"),
     ],
 )
 def test_talk_that_only_shares_words_is_no_contradiction(old: str, new: str) -> None:

@@ -131,7 +131,7 @@ def test_nothing_found_is_no_block(place: Place, query: str) -> None:
     place.write("a.md", "alpha beta\n")
     result = ask(place, query)
     assert (result.facts, result.block, result.tokens) == ((), "", 0)
-    assert recall_text(result) == "nothing recalled"
+    assert recall_text(result).startswith("nothing recalled: ")
 
 
 def test_a_long_query_is_answered(team: Place) -> None:
@@ -445,3 +445,29 @@ def test_the_path_of_a_citation_is_not_what_was_said(place: Place) -> None:
     place.write("daily/2026-05-15/note.md", f"# Note\n\nNothing of it.\n\nsource:: [[{dialogue}]]\n")
     place.refresh()
     assert not [hit for hit in ask(place, "support group").facts if hit.path == "daily/2026-05-15/note.md"]
+
+
+BESIDE = (
+    "# 家 home\n\n- The rent is 850 euros a month.\n\n> [!conflict] From July it will be 920.\n\n"
+    "- The gym opens at six.\n"
+    "- 房租每月三千元。\n\n> [!conflict] 七月起三千二。\n\n- 健身房六点开门。\n\n"
+    "## Parking 停车\n\n- 40 euros, [[garage]].\n- 每月三百元。\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("how much is the rent", ["- The rent is 850 euros a month.", "> [!conflict] From July it will be 920."]),
+        ("房租是多少", ["- 房租每月三千元。", "> [!conflict] 七月起三千二。"]),
+        ("what does parking cost", ["- 40 euros, [[garage]].", "- 每月三百元。"]),
+        ("停车多少钱", ["- 40 euros, [[garage]].", "- 每月三百元。"]),
+    ],
+)
+def test_what_only_stands_beside_what_was_found_is_not_told(place: Place, query: str, told: list[str]) -> None:
+    place.write("digest/wiki/flat.md", BESIDE)
+    place.write("garage.md", "Far away.\n")
+    assert sorted(fact.text for fact in ask(place, query).facts) == sorted(told)
+    embedder = SyntheticEmbedder()
+    embed(place.index, embedder)
+    assert len(ask(place, query, embedder=embedder).facts) > len(told)

@@ -118,6 +118,30 @@ def test_superseded_and_conflicting_statements_are_marked(place: Place) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("query", "marks"),
+    [
+        ("what is the rent", ()),
+        ("which tool for the design system", ("conflict",)),
+        ("房租", ()),
+        ("停车费多少", ("conflict",)),
+        ("where does the gym stand", ("superseded",)),
+    ],
+)
+def test_a_mark_is_of_what_was_asked(place: Place, query: str, marks: tuple[str, ...]) -> None:
+    place.write(
+        "a.md",
+        "- The rent is 850 euros a month.\n- We use Figma for the design system.\n\n"
+        "> [!conflict] We use Penpot for the design system. — [[daily/the-rent-goes-up.md]]\n\n"
+        "- 房租每月三千元。\n- 停车费每月300元。\n\n> [!conflict] 停车费涨到每月350元。 — [[daily/房租.md]]\n",
+    )
+    place.write("b.md", "- The gym stands on the corner.\n\n> [!superseded] The gym stands at the port.\n")
+    place.refresh()
+    hit = search(place.index, place.clock, PLAIN, query).hits[0]
+    assert hit.chunks[0].marks == marks
+    assert ("[!" in search_text(search(place.index, place.clock, PLAIN, query, limit=1))) == bool(marks)
+
+
 def test_the_archive_is_searched_only_on_request(place: Place) -> None:
     place.write("archive/old.md", "alpha\n")
     place.write("new.md", "alpha\n")

@@ -24,11 +24,13 @@ def test_a_run_is_remembered_with_its_outcome(tmp_path: Path) -> None:
         assert state.runs(limit=1)[0].id == "r2"
         assert state.runs()[1].summary == "wrote daily/2026-05-15/晨会.md"
         assert state.runs()[1].finished == AT
+        assert state.operations(["r2", "r1", "r3"]) == {"r1": "write", "r2": "edit"}
 
 
 def test_reading_creates_nothing(tmp_path: Path) -> None:
     state = State(tmp_path / ".reme" / "state.db")
     assert state.runs() == []
+    assert state.operations(["r1"]) == {}
     state.close()
     assert list(tmp_path.iterdir()) == []
 

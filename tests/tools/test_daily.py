@@ -162,8 +162,9 @@ def test_a_day_has_the_date_of_the_vaults_zone_or_the_one_given(house: House) ->
     given = daily_create(house.ask(), "x", date="2026-02-28", slug="../../etc/passwd", session_id="s1")
     assert given.path == "daily/2026-02-28/etc-passwd.md"
     assert parse(house.data(given.path)).properties["session_id"] == "s1"
-    for wrong in ("2026-02-30", "today", "../2026-05-15"):
-        with pytest.raises(InvalidInput, match="must be a date"):
+    assert daily_create(house.ask(), "y", date="昨天").path == "daily/2026-05-14/y.md"
+    for wrong in ("2026-02-30", "Friday", "../2026-05-15"):
+        with pytest.raises(InvalidInput, match="is no date"):
             daily_create(house.ask(), "x", date=wrong)
 
 

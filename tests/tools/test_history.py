@@ -8,7 +8,7 @@ from reme.errors import Conflict, NotFound, Refused
 from reme.markdown import with_region
 from reme.paths import VaultPath
 from reme.revision import ABSENT, revision_of
-from reme.tools import append, edit, log, log_text, move, show, show_text, undo, undo_text, write
+from reme.tools import Workspace, append, edit, log, log_text, move, show, show_text, undo, undo_text, write
 from reme.vault import Amend, ChangeSet, Put, commit
 from tests.tools.house import House
 
@@ -23,7 +23,7 @@ def test_log(house: House) -> None:
     write(house.ask(), "b", "b\n")
     assert [r.run for r in log(house.ask(), path="a").runs] == [second, first]
     assert f"{second} test (person)" in log_text(log(house.ask()))
-    assert log_text(log(house.ask(), path="nowhere")) == "no changes"
+    assert log_text(log(house.ask(), path="nowhere")).startswith("no changes: ")
 
 
 def test_show(house: House) -> None:
@@ -114,3 +114,39 @@ def test_an_undo_makes_generated_views_anew_and_does_not_restore_them(house: Hou
     assert set(undone.paths) == {node, view}
     undo(replace(house.ask(), views=lambda: ()), undone.undo_run)
     assert house.tree() == before
+
+
+def test_a_run_is_named_by_how_its_id_begins_or_as_the_last(house: House) -> None:
+    house.lay({"茶.md": "一\n"})
+    first, second, third = (edit(_in(house, run), "茶", old, new).run for run, old, new in RUNS)
+    assert show(house.ask(), "20260515-1201").run == first
+    assert show(house.ask(), "last").run == third
+    with pytest.raises(Conflict, match=f"2026 may mean 3 runs: {third}, {second}, {first}") as caught:
+        undo(house.ask(), "2026")
+    assert caught.value.details["runs"] == [third, second, first]
+    for unknown in ("202", "", "20260516", "茶"):
+        with pytest.raises(NotFound, match="knows no run"):
+            undo(house.ask(), unknown)
+    assert house.text("茶.md") == "四\n"
+    undone = undo(house.ask(), "last")
+    assert (undone.run, house.text("茶.md")) == (third, "三\n")
+    assert undo(house.ask(), "20260515-1202-b", dry_run=True).run == second
+    assert undo(house.ask(), "last").run == undone.undo_run
+    assert house.text("茶.md") == "四\n"
+
+
+def test_an_id_that_another_begins_with_is_itself(house: House) -> None:
+    write(_in(house, "aaaa"), "a", "a\n")
+    write(_in(house, "aaaabbbb"), "b", "b\n")
+    assert show(house.ask(), "aaaa").run == "aaaa"
+    with pytest.raises(NotFound):
+        show(_in(House(house.root / "new"), "x"), "last")
+
+
+RUNS = (("20260515-1201-a", "一", "二"), ("20260515-1202-b", "二", "三"), ("20260515-1203-b", "三", "四"))
+
+
+def _in(house: House, run: str) -> Workspace:
+    """The vault as a caller sees it in a run of this id."""
+    ask = house.ask()
+    return replace(ask, caller=replace(ask.caller, run=run))

@@ -45,7 +45,7 @@ def test_narrowed(house: House) -> None:
     assert paths(list_files(ask, tags=["#drink"])) == ["daily/2026-05-14/茶.md", "digest/wiki/c.md"]
     assert paths(list_files(ask, tags=["drink", "home"])) == ["daily/2026-05-14/茶.md"]
     assert paths(list_files(ask, where=["status=Open"])) == ["daily/2026-05-14/茶.md"]
-    assert list_text(list_files(ask, layers=["archive"])) == "no files"
+    assert list_text(list_files(ask, layers=["archive"])) == "no files: ask with fewer conditions"
 
 
 def test_pages(house: House) -> None:
@@ -160,7 +160,7 @@ def test_by_state_and_day(house: House) -> None:
         "daily/2026-01-02/old.md"
     ]
     with pytest.raises(InvalidInput):
-        list_files(house.ask(), start_date="yesterday")
+        list_files(house.ask(), start_date="last week")
 
 
 def chosen(house: House, **wanted: Any) -> list[str]:

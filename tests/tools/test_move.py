@@ -31,6 +31,21 @@ def test_b05_code_is_not_rewritten(house: House) -> None:
     assert [(r.path, r.links) for r in result.retargeted] == [("a.md", 1)]
 
 
+def test_plain_links_are_respelled_beside_others_of_that_name(house: House) -> None:
+    """Notes in which the links are told by the index alone, and such as must be read."""
+    plain = "see [[Hub]], [[digest/Hub.md|the hub]] and [[hub]]\n\n茶 [[Hub#Tea]] [[Hubs]]\n"
+    mixed = "see `[[Hub]]` and [[Hub|a[b]]\n"
+    embedded = "see ![[Hub]] and [[Hub]]\n"
+    house.lay({"digest/Hub.md": "# Hub\n", "a.md": plain, "b.md": mixed, "c.md": embedded, "Hubs.md": "x\n"})
+    result = move(house.ask(), "digest/Hub", "digest/it's (new)")
+    assert house.text("a.md") == (
+        "see [[it's (new)]], [[digest/it's (new).md|the hub]] and [[it's (new)]]\n\n茶 [[it's (new)#Tea]] [[Hubs]]\n"
+    )
+    assert house.text("b.md") == "see `[[Hub]]` and [[it's (new)|a[b]]\n"
+    assert house.text("c.md") == "see ![[it's (new)]] and [[it's (new)]]\n"
+    assert [(r.path, r.links) for r in result.retargeted] == [("a.md", 4), ("b.md", 1), ("c.md", 2)]
+
+
 def test_b09_links_in_frontmatter(house: House) -> None:
     before = (
         "---\nrelated: [\"[[Plan A]]\", '[[Dir/Plan B#Goals|b]]', '[[Plan A]]']  # mine\n"

@@ -1,3 +1,4 @@
+from reme.actions.conflicts import ConflictReport, Disputed, Said, conflicts, conflicts_text, has_conflicts
 from reme.actions.digest import view_edit
 from reme.actions.dream import auto_dream
 from reme.actions.dream_report import DreamReport, Dropped, UnitOutcome, UnitReport, dream_text
@@ -19,16 +20,18 @@ from reme.actions.proposals import (
     reject,
 )
 from reme.actions.settings import BUCKET_PRESETS, ActionSettings, DreamSettings, MemorySettings
-from reme.actions.staleness import Stale, StaleReport, stale, stale_text, unsourced
+from reme.actions.staleness import Stale, StaleReport, has_stale, stale, stale_text, unsourced
 from reme.actions.table import register
 
 __all__ = [
     "BUCKET_PRESETS",
     "ActionSettings",
+    "ConflictReport",
     "Decided",
     "Decision",
     "Derived",
     "Digested",
+    "Disputed",
     "DreamReport",
     "DreamSettings",
     "Dropped",
@@ -46,6 +49,7 @@ __all__ = [
     "Proposals",
     "Proposed",
     "Redaction",
+    "Said",
     "Stale",
     "StaleReport",
     "Taken",
@@ -55,8 +59,12 @@ __all__ = [
     "accept",
     "auto_dream",
     "auto_memory",
+    "conflicts",
+    "conflicts_text",
     "decided_text",
     "dream_text",
+    "has_conflicts",
+    "has_stale",
     "interests_text",
     "memory_text",
     "proactive",

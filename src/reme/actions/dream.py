@@ -206,7 +206,8 @@ class _Dream:
         entry = unit
         for attempt in range(ATTEMPTS):
             problems: list[str] = []
-            plan = planned(entry, decided.decision, decided.homes, self._new_path, problems)
+            learnt = self.gathered.ledger.stated_by
+            plan = planned(entry, decided.decision, decided.homes, self._new_path, problems, learnt)
             self.problems += problems
             last = attempt + 1 == ATTEMPTS
             try:

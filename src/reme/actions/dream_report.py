@@ -153,8 +153,10 @@ def dream_text(report: DreamReport) -> str:
         what = unit.reason or _landed(unit)
         lines.append(f"{unit.outcome} {unit.node or unit.name} ({unit.bucket}): {what}")
     lines += [line.removeprefix("- ") for line in _trouble(report)]
+    if not report.dry_run and any(unit.conflicts for unit in (*report.units, *report.elsewhere)):
+        lines.append("what is in conflict, with the sources: conflicts")
     if report.diff:
         lines += ["", report.diff.rstrip("\n"), ""]
     if report.proposed:
-        lines.append(f"proposed; decide with: accept {report.run}, or reject {report.run}")
+        lines.append(f"proposed; decide with: accept {report.run} or reject {report.run}")
     return "\n".join([*lines, f"run {report.run}"] if report.report else lines)

@@ -154,19 +154,20 @@ def _as_interest(entry: object) -> Interest | None:
 
 def proactive(
     workspace: Workspace,
-    date: Annotated[datetime.date | None, "The day (YYYY-MM-DD); the latest that has topics if left out"] = None,
+    date: Annotated[str | None, "The day, as 2026-05-15; the latest with topics by default"] = None,
 ) -> Interests:
     """What is worth raising again: the topics that the dream of a day took up.
 
     Raises:
         NotFound: If that day, or the last month, has none.
+        InvalidInput: If the day is no date.
     """
-    today = workspace.clock.today()
-    days = [date] if date is not None else [today - timedelta(days=back) for back in range(_LOOK_BACK_DAYS)]
+    today, asked = workspace.clock.today(), workspace.clock.day(date)
+    days = [asked] if asked else [today - timedelta(days=back) for back in range(_LOOK_BACK_DAYS)]
     for day in days:
         if topics := _read(workspace.vault, day):
             return Interests(day, interests_path(workspace.vault, day), topics)
-    when = date.isoformat() if date is not None else "the last month"
+    when = asked.isoformat() if asked else "the last month"
     raise NotFound(f"there are no topics for {when}", hint="auto_dream takes them up when notes have changed.")
 
 

@@ -139,6 +139,11 @@ class Ledger:
     decided: Mapping[str, Mapping[VaultPath, str]] = field(default_factory=dict[str, Mapping[VaultPath, str]])
     size: int = 0
 
+    def stated_by(self, node: VaultPath) -> Iterator[str]:
+        """What a node has stated when it was learnt."""
+        entries = (entry for entry in self.derived if entry.node == node)
+        return (taken.stated or taken.text for entry in entries for taken in entry.statements)
+
 
 def read_ledger(vault: Vault) -> Ledger:
     """Read the whole ledger; one that is not there is empty."""

@@ -10,16 +10,16 @@ link. Pure: bytes in, bytes out.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, assert_never, cast
 
 from reme.actions.notes import with_frontmatter
 from reme.actions.origin import Origin, lowest, with_origin
 from reme.actions.statements import Item, link_to, read_item, stated, write_item
-from reme.markdown import Block, Note, Span, parse, splice
-from reme.paths import VaultPath, stem
-from reme.reason import Candidate, Cite, Claim, Contradict, Insert, NodeEdit, Supersede
+from reme.markdown import Block, Note, Span, is_withdrawn, parse, set_property, splice
+from reme.paths import VaultPath, fold, stem
+from reme.reason import Candidate, Cite, Claim, Contradict, Insert, NodeEdit, OfflineReasoner, Supersede
 from reme.revision import Revision, revision_of
 from reme.tools import one_line
 
@@ -35,6 +35,7 @@ _NUMBER: Final = re.compile(r"(?P<number>\d{1,9})[.)]\s")
 _CITATION: Final = re.compile(r" — (?:\[\[[^\[\]]+\]\](?:, )?)+$")
 _FIELD: Final = re.compile(r"^(?:[-*+]\s+)?(?P<key>[^\W\d][\w-]*):: ", re.MULTILINE)
 _PREDICATE: Final = re.compile(r"[^\W\d_][\w-]*")
+_PERSON: Final = re.compile(r"(?<=: )|(?<=：)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,10 @@ def _shown(note: Note, block: Block) -> str:
 def as_candidate(node: Node, bucket: str, *, neighbour: bool) -> Candidate:
     """A node as a reasoner sees it."""
     properties = node.note.properties
-    aliases = properties.get("aliases")
-    listed = cast("list[object]", aliases if isinstance(aliases, list) else [aliases] if aliases else [])
     return Candidate(
         name=str(properties.get("name") or stem(node.path)),
         description=str(properties.get("description") or ""),
-        aliases=tuple(str(alias) for alias in listed),
+        aliases=_aliases(node.note),
         bucket=bucket,
         blocks=node.texts,
         neighbour=neighbour,
@@ -176,16 +175,21 @@ def work_in(
     citing: Citing,
     relations: Sequence[tuple[str, VaultPath]],
     origins: Mapping[VaultPath, Origin] | None = None,
+    learnt: Callable[[VaultPath], Iterable[str]] = lambda _: (),
 ) -> Worked:
     """Apply block edits one by one. Whatever the edits, no word and no link that stands in the node is lost.
 
+    Its title and description follow what stands, where they say what is superseded or was taken out.
+
     Args:
+        learnt: Tells what a node has stated when it was learnt.
         origins: Of the sources that may be cited: the node falls to the lowest of those that are.
     """
     places: dict[int, _Place] = {}
     landed: list[Claim] = []
     refused: list[str] = []
     cited: list[VaultPath] = []
+    instead: dict[str, str] = {}
     for edit in edits:
         known = _known(node, edit)
         if reason := _objection(node, places, known):
@@ -194,13 +198,48 @@ def work_in(
         claim = _note_edit(node, places, known, citing)
         landed.append(claim)
         cited.extend(citing.sources(claim.evidence))
+        if isinstance(known, Supersede):
+            instead[node.texts[known.block - 1]] = claim.text
     data = _renumbered(_spliced(node, places), frozenset(item for place in places.values() for item in place.items))
     if landed:
         data = _with_fields(data, [("derived_from", source) for source in dict.fromkeys(cited)])
     data = _with_fields(data, relations)
-    if origins and data != node.note.source:
-        data = with_origin(data, lowest(origins[source] for source in cited))
+    if data != node.note.source:
+        data = _following(node.path, data, instead, learnt)
+        data = with_origin(data, lowest(origins[source] for source in cited)) if origins else data
     return Worked(data, tuple(landed), tuple(refused))
+
+
+def _following(
+    path: VaultPath, data: bytes, instead: Mapping[str, str], learnt: Callable[[VaultPath], Iterable[str]]
+) -> bytes:
+    """The node with a description of what it states, where the one that it has says what it states no more.
+
+    So with its title, which is an alias from then on: what links by it, or looks for it, finds the node.
+
+    Args:
+        instead: What was superseded just now, and by what.
+    """
+    node = read_node(path, data)
+    described, name = (str(node.note.properties.get(key) or "") for key in ("description", "name"))
+    if not node.texts or not is_withdrawn(node.note, described, learnt(path)):
+        return data
+    successor = next((new for old, new in instead.items() if fold(described) in fold(old)), None)
+    title, description = OfflineReasoner().entitle(node.texts if successor is None else [successor])
+    changed: dict[str, str | list[str]] = {"description": one_line(description)}
+    *person, called = _PERSON.split(name, maxsplit=1)
+    if is_withdrawn(node.note, called, learnt(path)):
+        changed["name"] = one_line("".join((*person, title)))
+        changed["aliases"] = list(dict.fromkeys((*_aliases(node.note), name)))
+    for key, value in changed.items():
+        data = set_property(parse(data), key, value)
+    return data
+
+
+def _aliases(note: Note) -> tuple[str, ...]:
+    aliases = note.properties.get("aliases")
+    listed = cast("list[object]", aliases if isinstance(aliases, list) else [aliases] if aliases else [])
+    return tuple(str(alias) for alias in listed)
 
 
 def _known(node: Node, edit: NodeEdit) -> NodeEdit:

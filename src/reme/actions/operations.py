@@ -4,7 +4,6 @@ Owns names, descriptions and which part of the settings each goes by. Knows no f
 that is asked for.
 """
 
-import datetime
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -32,9 +31,7 @@ async def auto_memory(
     ],
     session_id: Annotated[str, "Names the conversation; the same one again adds only what is new", Len(1, 120)],
     hint: Annotated[str, "What in it matters most"] = "",
-    date: Annotated[
-        datetime.date | None, "The day of messages without a timestamp (YYYY-MM-DD); today if left out"
-    ] = None,
+    date: Annotated[str | None, "The day of messages without a timestamp, as 2026-05-15; today by default"] = None,
     origin: Annotated[
         Literal["person", "agent", "tool", "web"],
         "Where the conversation comes from, if it is to be trusted less than those who speak in it",
@@ -50,7 +47,7 @@ async def auto_memory(
         messages,
         session_id,
         hint=hint,
-        day=date,
+        day=workspace.clock.day(date),
         origin=origin,
         dry_run=dry_run,
         settings=settings.memory,
@@ -60,7 +57,7 @@ async def auto_memory(
 async def auto_dream(
     workspace: Workspace,
     reasoner: DreamReasoner,
-    date: Annotated[datetime.date | None, "The last day to look at (YYYY-MM-DD); today if left out"] = None,
+    date: Annotated[str | None, "The last day to look at, as 2026-05-15; today by default"] = None,
     scan_days: Annotated[int | None, "How many days to look at, that day counted", Ge(1)] = None,
     max_units: _MaxUnits = None,
     hint: _Matters = "",
@@ -73,7 +70,7 @@ async def auto_dream(
     return await reme.actions.auto_dream(
         workspace,
         reasoner,
-        day=date,
+        day=workspace.clock.day(date),
         scan_days=scan_days,
         max_units=max_units,
         hint=hint,
@@ -111,7 +108,7 @@ def _dreaming(settings: ActionSettings, *, propose: bool) -> DreamSettings:
 
 def accept(
     workspace: Workspace,
-    proposal: Annotated[str, "The run that made the proposal, as `proposals` lists it"],
+    proposal: Annotated[str, "The id of the run that made it, or how it begins; last is the newest"],
     paths: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
     dry_run: DryRun = False,
     *,

@@ -4,7 +4,7 @@ Owns the checks. Whatever was not offered (a line, a candidate, a bucket, a bloc
 reason, and the rest is followed. Writes nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
@@ -40,6 +40,9 @@ from reme.revision import ABSENT, revision_of
 from reme.vault import Put
 
 __all__ = ["Evidenced", "Plan", "derived_lines", "evidenced", "planned"]
+
+Learnt = Callable[[VaultPath], Iterable[str]]
+"""Tells what a node has stated when it was learnt."""
 
 _SHAPES: Final[Mapping[str, UnitOutcome]] = {"corroborate": "corroborated", "refine": "refined", "correct": "corrected"}
 
@@ -159,6 +162,7 @@ def planned(
     homes: Sequence[Home],
     new_path: Callable[[str, str], VaultPath],
     problems: list[str],
+    learnt: Learnt = lambda _: (),
 ) -> Plan:
     """What a decision comes to.
 
@@ -166,6 +170,7 @@ def planned(
         homes: The candidates, in the order in which they were offered.
         new_path: Gives the path of a new node, from its bucket and slug.
         problems: Takes the reasons for what is refused.
+        learnt: Tells what a node has stated when it was learnt.
     """
     found: list[str] = [] if isinstance(decision, Skip) else [*decision.refused]
     elsewhere: tuple[Plan, ...] = ()
@@ -174,10 +179,10 @@ def planned(
             plan = Plan("skipped", None, None, (), reason)
         case Create():
             plan = _created(entry, decision, _related(decision.relations, homes, None, found), new_path, found)
-            elsewhere = _elsewhere(entry, decision.elsewhere, homes, None, found)
+            elsewhere = _elsewhere(entry, decision.elsewhere, homes, None, found, learnt)
         case Update():
-            plan = _updated(entry, decision, homes, found)
-            elsewhere = _elsewhere(entry, decision.elsewhere, homes, decision.candidate, found)
+            plan = _updated(entry, decision, homes, found, learnt)
+            elsewhere = _elsewhere(entry, decision.elsewhere, homes, decision.candidate, found, learnt)
         case _:
             assert_never(decision)
     problems += [f"unit {entry.unit.name!r}: {problem}" for problem in found]
@@ -194,11 +199,11 @@ def _created(
     fit = tuple(claim for claim in create.claims if _fits(entry, claim, problems))
     if not fit:
         return Plan("refused", None, None, (), "no claim of it could be followed")
-    path = new_path(entry.bucket, entry.unit.slug or entry.unit.name)
+    path = new_path(entry.bucket, create.name or entry.unit.slug or entry.unit.name)
     cited = dict.fromkeys(source for claim in fit for source in entry.citing.sources(claim.evidence))
     data = write_node(
-        name=entry.unit.name,
-        description=entry.unit.summary,
+        name=create.name or entry.unit.name,
+        description=create.summary or entry.unit.summary,
         aliases=entry.unit.aliases,
         origin=lowest(source.origin for source in entry.sources if source.path in cited),
         claims=fit,
@@ -210,7 +215,7 @@ def _created(
     return Plan("created", path, disputed.data, (*fit, *disputed.landed))
 
 
-def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: list[str]) -> Plan:
+def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: list[str], learnt: Learnt) -> Plan:
     if not 1 <= update.candidate <= len(homes):
         reason = f"candidate {update.candidate} was not offered"
         problems.append(reason)
@@ -218,7 +223,7 @@ def _updated(entry: Evidenced, update: Update, homes: Sequence[Home], problems: 
     node = homes[update.candidate - 1].node
     edits = [edit for edit in update.edits if _follows(entry, edit, problems)]
     related = _related(update.relations, homes, update.candidate, problems)
-    worked = work_in(node, edits, entry.citing, related, _origins(entry))
+    worked = work_in(node, edits, entry.citing, related, _origins(entry), learnt)
     problems.extend(worked.refused)
     if worked.data == node.note.source:
         if worked.landed:
@@ -251,7 +256,12 @@ def _origins(entry: Evidenced) -> dict[VaultPath, Origin]:
 
 
 def _elsewhere(
-    entry: Evidenced, elsewhere: Sequence[Elsewhere], homes: Sequence[Home], itself: int | None, problems: list[str]
+    entry: Evidenced,
+    elsewhere: Sequence[Elsewhere],
+    homes: Sequence[Home],
+    itself: int | None,
+    problems: list[str],
+    learnt: Learnt,
 ) -> tuple[Plan, ...]:
     """What a unit comes to in other nodes, each once; one that could not be followed is left out."""
     plans: dict[int, Plan] = {}
@@ -260,7 +270,7 @@ def _elsewhere(
             problems.append(f"candidate {other.candidate} is given twice")
         else:
             update = Update(other.candidate, shape_of(other.edits), other.edits)
-            plans[other.candidate] = _updated(entry, update, homes, problems)
+            plans[other.candidate] = _updated(entry, update, homes, problems, learnt)
     return tuple(plan for plan in plans.values() if plan.outcome != "refused")
 
 

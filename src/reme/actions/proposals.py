@@ -21,7 +21,7 @@ from reme.actions.settings import DreamSettings
 from reme.errors import Conflict, InvalidInput, NotFound
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision, revision_of
-from reme.tools import DryRun, Workspace
+from reme.tools import DryRun, Workspace, run_meant
 from reme.vault import Conflicted, Edit, Put, Vault
 from reme.wording import counted
 
@@ -181,7 +181,7 @@ def proposals_text(result: Proposals) -> str:
         return "there are no open proposals"
     lines: list[str] = []
     for proposal in result.proposals:
-        lines.append(f"{proposal.run}: {proposal.summary}")
+        lines.append(f"{proposal.run} {proposal.summary}")
         for file in proposal.files:
             lines += [f"  {file.path}: {file.reason}", difference(file.path, file.base, file.text).rstrip("\n")]
     return "\n".join(lines)
@@ -217,14 +217,15 @@ def accept(
     """Write what a proposal proposes, merged with what has been written meanwhile.
 
     Args:
-        proposal: The run that made it.
+        proposal: The run that made it, as ``run_meant`` takes it.
         paths: Only these files of it; all by default.
         dry_run: Whether to write nothing, and only tell what would be.
         settings: For the buckets that the generated view lists.
 
     Raises:
         NotFound: If there is no such open proposal, or a file is not in it.
-        Conflict: If what was written meanwhile touches the same lines; nothing is written.
+        Conflict: If what was written meanwhile touches the same lines, or several open proposals begin as the id that
+            was given; nothing is written.
     """
     found, chosen = _chosen(workspace.vault, proposal, paths)
     edits: list[Edit] = [_put(file) for file in chosen]
@@ -237,7 +238,7 @@ def accept(
 
 def reject(
     workspace: Workspace,
-    proposal: Annotated[str, "The run that made the proposal, as `proposals` lists it"],
+    proposal: Annotated[str, "The id of the run that made it, or how it begins; last is the newest"],
     paths: Annotated[list[str] | None, "Only these files of it; all if left out"] = None,
     reason: Annotated[str, "Why, for the record"] = "",
     dry_run: DryRun = False,
@@ -246,15 +247,17 @@ def reject(
 
     Raises:
         NotFound: If there is no such open proposal, or a file is not in it.
+        Conflict: If several open proposals begin as the id that was given.
     """
     found, chosen = _chosen(workspace.vault, proposal, paths)
     return _decide(workspace, found, chosen, "rejected", [], [], reason, dry_run=dry_run)
 
 
 def _chosen(vault: Vault, run: str, paths: Sequence[str] | None) -> tuple[Proposal, list[Proposed]]:
-    found = next((entry for entry in open_proposals(vault) if entry.run == run), None)
-    if found is None:
-        raise NotFound(f"there is no open proposal {run!r}", hint="`proposals` lists them.", details={"proposal": run})
+    known = {proposal.run: proposal for proposal in reversed(open_proposals(vault))}
+    unknown = NotFound(f"there is no open proposal {run!r}", hint="`proposals` lists them.", details={"proposal": run})
+    run = run_meant(run, tuple(known), unknown)
+    found = known[run]
     chosen = [file for file in found.files if paths is None or file.path in paths]
     missing = sorted(set(paths or ()) - {file.path for file in found.files})
     if missing:

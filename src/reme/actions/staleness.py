@@ -7,8 +7,9 @@ told apart: only who knows which of them holds can settle it. What a node quotes
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 from reme.actions.ledger import Derived, Ledger, read_ledger
@@ -16,10 +17,10 @@ from reme.markdown import fingerprint, parse, standing_words, words
 from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools import Workspace
-from reme.vault import Vault
+from reme.vault import Content, Vault, pieces_of
 from reme.wording import counted
 
-__all__ = ["Stale", "StaleReport", "find_stale", "stale", "stale_text", "unsourced"]
+__all__ = ["Stale", "StaleReport", "find_stale", "has_stale", "stale", "stale_text", "unsourced"]
 
 _BECAME: Final = {
     "changed": "has changed",
@@ -56,8 +57,24 @@ class StaleReport:
     unsaid: tuple[Stale, ...] = ()
 
 
-def find_stale(vault: Vault, ledger: Ledger, sources: Collection[VaultPath] | None = None) -> StaleReport:
-    """Check every source that a node was derived from and still links, or only these."""
+def find_stale(
+    vault: Vault,
+    ledger: Ledger,
+    sources: Collection[VaultPath] | None = None,
+    would: Mapping[VaultPath, Content | None] = MappingProxyType({}),
+) -> StaleReport:
+    """Check every source that a node was derived from and still links, or only these.
+
+    Args:
+        would: Files as they would be, which count instead of those that there are.
+    """
+
+    def data_of(path: VaultPath) -> bytes | None:
+        if path not in would:
+            return vault.bytes_of(path)
+        content = would[path]
+        return None if content is None else b"".join(pieces_of(content))
+
     recorded: dict[tuple[VaultPath, VaultPath], list[Derived]] = defaultdict(list)
     for entry in ledger.derived:
         if sources is None or entry.source in sources:
@@ -68,11 +85,11 @@ def find_stale(vault: Vault, ledger: Ledger, sources: Collection[VaultPath] | No
     verified = 0
     for (path, source), entries in sorted(recorded.items()):
         if path not in nodes:
-            nodes[path] = _read(vault, path)
+            nodes[path] = _stated(data_of(path))
         node = nodes[path]
         if node is None or source not in node[1]:
             continue
-        data = vault.bytes_of(source)
+        data = data_of(source)
         taken = (taken for entry in entries for taken in entry.statements)
         told = {words(t.text): t.stated or t.text for t in taken}
         standing = {plain: text for plain, text in told.items() if words(text) in node[0]}
@@ -90,18 +107,17 @@ def find_stale(vault: Vault, ledger: Ledger, sources: Collection[VaultPath] | No
     return StaleReport(tuple(found), verified, tuple(unsaid))
 
 
-def _read(vault: Vault, path: VaultPath) -> tuple[str, frozenset[str]] | None:
+def _stated(data: bytes | None) -> tuple[str, frozenset[str]] | None:
     """What a node states and the targets of its links; None if it is gone."""
-    data = vault.bytes_of(path)
     if data is None:
         return None
     note = parse(data)
     return standing_words(note), frozenset(link.target for link in note.links)
 
 
-def unsourced(vault: Vault, sources: Collection[VaultPath]) -> tuple[VaultPath, ...]:
-    """The nodes that state what these sources, which have changed or gone, no longer say."""
-    found = find_stale(vault, read_ledger(vault), sources)
+def unsourced(vault: Vault, would: Mapping[VaultPath, Content | None]) -> tuple[VaultPath, ...]:
+    """The nodes that would state what their sources do not, if these files had these contents (None for no file)."""
+    found = find_stale(vault, read_ledger(vault), would.keys(), would)
     stating = (entry.node for entry in (*found.stale, *found.unsaid) if entry.statements)
     return tuple(dict.fromkeys(stating))
 
@@ -109,6 +125,11 @@ def unsourced(vault: Vault, sources: Collection[VaultPath]) -> tuple[VaultPath, 
 def stale(workspace: Workspace) -> StaleReport:
     """Find nodes whose cited sources changed or are gone; the next dream reads what changed again."""
     return find_stale(workspace.vault, read_ledger(workspace.vault))
+
+
+def has_stale(report: StaleReport) -> bool:
+    """Whether any node states what its source does not."""
+    return bool(report.stale or report.unsaid)
 
 
 def stale_text(report: StaleReport) -> str:

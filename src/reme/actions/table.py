@@ -40,6 +40,9 @@ def register(catalog: Catalog, settings: Callable[[], object] | None = None) -> 
     stale = _action(
         "stale", "Find nodes whose cited sources changed or are gone; the next dream reads what changed again."
     )
+    conflicts = _action(
+        "conflicts", "List the statements that contradict each other, with who said them, when, and their sources."
+    )
     proposals = _action(
         "proposals",
         "What dreams propose and nobody has decided of, file by file, with the difference that each would make.",
@@ -51,7 +54,16 @@ def register(catalog: Catalog, settings: Callable[[], object] | None = None) -> 
         Operation("auto_dream", "learn", auto_dream, "write", dream_text, cost="slow", reasons=True),
         Operation("dream", "learn", dream, "write", dream_text, cost="slow", reasons=True),
         Operation("proactive", "learn", proactive, "read", _action("interests_text")),
-        Operation("stale", "health", stale, "read", _action("stale_text")),
+        Operation("stale", "health", stale, "read", _action("stale_text"), findings=_action("has_stale")),
+        Operation(
+            "conflicts",
+            "health",
+            conflicts,
+            "read",
+            _action("conflicts_text"),
+            positional=("paths",),
+            findings=_action("has_conflicts"),
+        ),
         Operation("proposals", "review", proposals, "read", _action("proposals_text")),
         Operation("accept", "review", accept, "write", decided_text, roles=_DECIDES),
         Operation("reject", "review", reject, "write", decided_text, roles=_DECIDES),

@@ -1,5 +1,6 @@
 """The table of tools: one entry for each operation that needs no thought, over the function that carries it out."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from reme.catalog.operation import Catalog, Content, Named, Operation
@@ -68,11 +69,23 @@ def _tool(name: str) -> Named:
 def add_tools(catalog: Catalog) -> None:
     """Add the operations that the tools carry out."""
     catalog.add(
-        Operation("search", "ask", _tool("search"), "read", _tool("search_text")),
-        Operation("traverse", "ask", _tool("traverse"), "read", _tool("traverse_text")),
-        Operation("recall", "ask", _tool("recall"), "read", _tool("recall_text"), tool=False),
-        Operation("list", "ask", _tool("list_files"), "read", _tool("list_text"), positional=("path",)),
-        Operation("tags", "ask", _tool("tags"), "read", _tool("tags_text"), positional=("path",)),
+        Operation("search", "ask", _tool("search"), "read", _tool("search_text"), findings=_without("hits")),
+        Operation("traverse", "ask", _tool("traverse"), "read", _tool("traverse_text"), findings=_without("edges")),
+        Operation(
+            "recall", "ask", _tool("recall"), "read", _tool("recall_text"), tool=False, findings=_without("block")
+        ),
+        Operation(
+            "list",
+            "ask",
+            _tool("list_files"),
+            "read",
+            _tool("list_text"),
+            positional=("path",),
+            findings=_without("files"),
+        ),
+        Operation(
+            "tags", "ask", _tool("tags"), "read", _tool("tags_text"), positional=("path",), findings=_without("tags")
+        ),
         Operation("read", "files", _tool("read"), "read", _tool("read_text")),
         Operation("write", "files", _tool("write"), "destructive", _tool("written_text")),
         Operation("append", "files", _tool("append"), "write", _tool("written_text")),
@@ -122,7 +135,7 @@ def add_tools(catalog: Catalog) -> None:
             _tool("daily_reindex_text"),
             idempotent=True,
         ),
-        Operation("log", "review", _tool("log"), "read", _tool("log_text")),
+        Operation("log", "review", _tool("log"), "read", _tool("log_text"), findings=_without("runs")),
         Operation("show", "review", _tool("show"), "read", _tool("show_text")),
         Operation("undo", "review", _tool("undo"), "destructive", _tool("undo_text")),
         Operation("cost", "review", _tool("cost"), "read", _tool("cost_text"), positional=("days",), tool=False),
@@ -140,6 +153,11 @@ def add_tools(catalog: Catalog) -> None:
         Operation("follow_renames", "index", _tool("follow_renames"), "write", _tool("followed_text"), tool=False),
         Operation("reindex", "index", _tool("reindex"), "read", _tool("reindex_text"), tool=False, cost="slow"),
     )
+
+
+def _without(items: str) -> Callable[[Any], bool]:
+    """Tells of a result whether it has none of these."""
+    return lambda result: not getattr(result, items)
 
 
 def _content(result: Any) -> Content | None:

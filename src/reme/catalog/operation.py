@@ -164,7 +164,8 @@ class Operation:
         idempotent: Whether asking twice comes to the same as asking once.
         cost: How long it may take.
         reasons: Whether it takes the reasoner.
-        findings: Whether a result is an answer that a script should stop at, as a check's is that found something.
+        findings: Whether a result is an answer that a script should stop at: of a check, that it found something; of a
+            search or a list, that it found nothing.
         content: The bytes that a result is about, where it carries bytes: its ``data`` then says the same in base64.
     """
 

@@ -26,7 +26,7 @@ def tally(
         counts = {term: min(count, most) for term, count in counts.items()}
     for terms, shift, most in zip((name, labels, headings), _SHIFTS, _MOST, strict=False):
         for term, count in terms.items():
-            counts[term] = counts.get(term, 0) + (min(count, most) << shift)
+            counts[term] = counts.get(term, 0) + ((count if count < most else most) << shift)
     return counts
 
 

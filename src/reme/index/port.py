@@ -137,6 +137,10 @@ class Index(Protocol):
         """Tags with the number of files that have them, by tag."""
         ...
 
+    def tags_among(self, tags: Sequence[str]) -> frozenset[str]:
+        """Those of these tags, case-folded, that any file has, or one nested below."""
+        ...
+
     def keys(self, among: Sequence[str] = ()) -> frozenset[str]:
         """The keys of properties and fields that any note gives a value, case-folded; of these, if any are named."""
         ...
@@ -218,6 +222,10 @@ class Index(Protocol):
 
         These are the links that a file of that name, or with that alias, may come to or cease to be the target of.
         """
+        ...
+
+    def links_naming(self, name: str) -> list[Edge]:
+        """These links themselves, images included, by source and place."""
         ...
 
     def inlinks(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:

@@ -16,12 +16,12 @@ from typing import Any, Final, cast
 
 from reme.index.counts import tally
 from reme.index.extract import ENDINGS, converter
-from reme.index.given import given_names, lines_of, one_line
+from reme.index.given import given, one_line
 from reme.index.large import transcoded, windows
 from reme.index.pieces import Piece, Size, iso_date, markup_title, pieces_of
-from reme.index.rows import ChunkEntry, Entry, Format, Found, IndexSettings, LinkEntry, Stamp, Taken
+from reme.index.rows import ChunkEntry, Entry, Format, Found, IndexSettings, Stamp, Taken
 from reme.index.tokens import Tokenizer
-from reme.markdown import ChunkSettings, Note, chunk, field_value, number_text, parse
+from reme.markdown import Chunk, ChunkSettings, Note, Span, chunk, field_value, number_text, parse
 from reme.paths import VaultPath, basename, fold, is_markdown, stem, suffix
 from reme.vault import TEXT_SUFFIXES, Layout
 
@@ -185,18 +185,17 @@ class Projector:
     def _note(self, path: VaultPath, note: Note, stamp: Stamp) -> Projected:
         layer = self._layout.layer_of(path)
         properties = note.properties
-        name = one_line(properties.get("name")) or one_line(properties.get("title")) or stem(path)
+        names = given(properties)
+        name = names.name or names.title or stem(path)
         description = one_line(properties.get("description"))
-        aliases = [*lines_of(properties.get("aliases")), *lines_of(properties.get("alias"))]
         date = iso_date(properties.get("date", "")) or _path_date(path)
         tags = tuple(dict.fromkeys(tag.name for tag in note.tags))
-        links = tuple(LinkEntry(x.kind, x.target, x.anchor, x.alias, x.predicate, x.line, x.origin) for x in note.links)
         encoded, problem = _json(properties)
         unknown = note.encoding == "unknown"
         problems = [
             ("undecodable" if unknown and p.rule == "encoding" else p.rule, p.message, p.line) for p in note.problems
         ] + problem
-        more = _batches(self._note_chunks(path, note, name, description, aliases, tags, date))
+        more = _batches(self._note_chunks(path, note, name, description, names.aliases, tags, date))
         entry = Entry(
             path=path,
             layer=layer,
@@ -211,11 +210,11 @@ class Projector:
             description=description,
             date=date,
             properties=encoded,
-            aliases=tuple(sorted(given_names(properties))),
+            aliases=tuple(sorted(names.folded)),
             tags=tags,
             fields=_fields(note),
             chunks=next(more, ()),
-            links=links,
+            links=note.links,
             problems=tuple(problems),
         )
         return entry, more
@@ -234,12 +233,12 @@ class Projector:
         dated = _date_words(date)
         labels = f"{dated}\n{' '.join(aliases)}\n{' '.join(tags)}"
         lead = f"{description}\n{_other_texts(note.properties)}\n"
-        pieces = [(c.span.start, c.span.end, c.line, c.end_line, c.trail, c.hash) for c in chunk(note, self._chunking)]
+        pieces = chunk(note, self._chunking)
         if not pieces:
             at = note.body.start
             line = note.source.count(b"\n", 0, at) + 1
-            pieces = [(at, at, line, line, (), hashlib.blake2b(b"", digest_size=16).hexdigest())]
-        for start, end, line, end_line, trail, digest in pieces:
+            pieces = (Chunk(Span(at, at), line, line, (), hashlib.blake2b(b"", digest_size=16).hexdigest()),)
+        for (start, end), line, end_line, trail, digest, _ in pieces:
             text = note.source[start:end].decode("utf-8", "replace")
             columns = labels, "\n".join(trail), lead + _shown(text)
             words, found = _words(named, *columns), partial(self._found, named, *columns)
@@ -319,8 +318,7 @@ def _batches(chunks: Iterator[ChunkEntry]) -> Batches:
 
 def _further_on(chunk: ChunkEntry, start: int, lines: int) -> ChunkEntry:
     """A chunk of what stands so many bytes and lines behind the beginning of its file."""
-    return replace(
-        chunk,
+    return chunk._replace(
         start=chunk.start + start,
         end=chunk.end + start,
         line=chunk.line + lines,

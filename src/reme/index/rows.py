@@ -3,12 +3,13 @@
 Owns types only. Knows no store.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from reme.errors import Unavailable
-from reme.markdown import LinkKind
+from reme.markdown import Link, LinkKind
 from reme.paths import VaultPath
 from reme.revision import Revision
 from reme.vault import Layer
@@ -32,7 +33,6 @@ __all__ = [
     "IndexUnavailable",
     "IndexedNote",
     "KeywordStatistics",
-    "LinkEntry",
     "LinkKey",
     "Neighbour",
     "Stamp",
@@ -119,8 +119,7 @@ class Found(NamedTuple):
     terms: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkEntry:
+class ChunkEntry(NamedTuple):
     """A piece of a file.
 
     Attributes:
@@ -145,21 +144,9 @@ class ChunkEntry:
     hash: str
     text: str
     words: bytes
-    found: Callable[[], Found] = field(compare=False, repr=False)
+    found: Callable[[], Found]
     speaker: str | None = None
     date: str | None = None
-
-
-class LinkEntry(NamedTuple):
-    """A link as its source spells it."""
-
-    kind: LinkKind
-    target: str
-    anchor: str | None
-    alias: str | None
-    predicate: str | None
-    line: int
-    origin: Literal["body", "frontmatter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +174,7 @@ class Entry:
     tags: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
     chunks: tuple[ChunkEntry, ...] = ()
-    links: tuple[LinkEntry, ...] = ()
+    links: tuple[Link, ...] = ()
     problems: tuple[tuple[str, str, int], ...] = ()
 
 
@@ -215,7 +202,7 @@ class IndexedNote(NamedTuple):
     Attributes:
         name: Frontmatter ``name`` or ``title``, else the file's name without extension.
         description: Frontmatter ``description``, or empty.
-        properties: The frontmatter, with JSON types.
+        frontmatter: What stands there, as JSON, which is read where ``properties`` are asked for: of few notes.
         date: The day that it is about (frontmatter ``date``, else a date in its path), ISO, or None.
         mtime_ns: Time of its last modification, in nanoseconds since 1970.
         chunks: Number of its chunks.
@@ -227,12 +214,17 @@ class IndexedNote(NamedTuple):
     name: str
     description: str
     tags: tuple[str, ...]
-    properties: dict[str, Any]
+    frontmatter: str
     date: str | None
     size: int
     mtime_ns: int
     revision: Revision
     chunks: int
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The frontmatter, with JSON types; read anew each time."""
+        return json.loads(self.frontmatter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,32 +145,33 @@ class Tokenizer:
             mixed = [piece for piece in pieces if not piece.isascii() and _WIDE.search(piece)]
             pieces = [piece for piece in pieces if piece.isascii() or not _WIDE.search(piece)]
         tokens = list(map(memo.__getitem__, pieces))
-        length = len(pieces)
-        if _MANY in tokens:
-            for piece in [piece for piece, token in zip(pieces, tokens, strict=True) if token is _MANY]:
-                several = memo.tokens(piece)
-                tokens += several
-                length -= not several
-        for piece in mixed:
-            length += self._mixed(piece, tokens, keep_stopwords)
         found = Counter(tokens)
-        found.pop(_MANY, 0)
-        return Tokens(found, length - found.pop(_NONE, 0))
+        length = len(pieces) - found.pop(_NONE, 0)
+        at = -1
+        for _ in range(found.pop(_MANY, 0)):
+            at = tokens.index(_MANY, at + 1)
+            several = memo.tokens(pieces[at])
+            length -= not several
+            for token in several:
+                found[token] += 1
+        for piece in mixed:
+            length += self._mixed(piece, found, keep_stopwords)
+        return Tokens(found, length)
 
-    def _mixed(self, piece: str, found: list[str], keep_stopwords: bool) -> int:
-        """Append the tokens of text without white space in which scripts meet; returns how many words it is."""
+    def _mixed(self, piece: str, found: Counter[str], keep_stopwords: bool) -> int:
+        """Count the tokens of text without white space in which scripts meet; returns how many words it is."""
         stop: frozenset[str] = frozenset() if keep_stopwords else _ENGLISH_STOP
         length = position = 0
         for run, is_han, start, end in _runs(piece):
             if start > position and (tokens := self._spaced(piece[position:start], stop)):
-                found += tokens
+                found.update(tokens)
                 length += 1
             if wide := self._han(run, keep_stopwords) if is_han else _pairs(run):
-                found += wide
+                found.update(wide)
                 length += 1 + (len(run) - 1) // 2  # a pair is about a word
             position = end
         if tokens := self._spaced(piece[position:], stop):
-            found += tokens
+            found.update(tokens)
             length += 1
         return length
 

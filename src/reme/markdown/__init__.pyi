@@ -18,10 +18,10 @@ from reme.markdown.properties import delete_property, set_property
 from reme.markdown.prose import flowing, joined, sentence_spans, unwrapped
 from reme.markdown.regions import region, with_region, with_regions_of, without_regions
 from reme.markdown.resolve import Names, Resolution, resolution, resolve, spellings
-from reme.markdown.retarget import is_wikilink, link_text, retarget
+from reme.markdown.retarget import is_wikilink, known_links, link_text, retarget
 from reme.markdown.spans import splice
 from reme.markdown.values import field_value, number_text
-from reme.markdown.words import display_text, fingerprint, standing_words, words
+from reme.markdown.words import display_text, fingerprint, is_withdrawn, standing_words, words
 
 __all__ = [
     "Block",
@@ -48,7 +48,9 @@ __all__ = [
     "fingerprint",
     "flowing",
     "is_wikilink",
+    "is_withdrawn",
     "joined",
+    "known_links",
     "link_text",
     "number_text",
     "parse",

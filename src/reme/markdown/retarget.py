@@ -1,26 +1,29 @@
 """Giving links other targets: nothing but the bytes that spell a target changes.
 
-Owns how a target is spelled in each place that a link can stand in: a wikilink, a Markdown link, a YAML string.
+Owns how a target is spelled in each place that a link can stand in: a wikilink, a Markdown link, a YAML string; and how
+links are found again of which it is known that they are there.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
 from reme.errors import InvalidInput
 from reme.markdown.frontmatter import read_frontmatter
+from reme.markdown.inline import trimmed
 from reme.markdown.note import Link, Note, Span
 from reme.markdown.parse import parse
 from reme.markdown.spans import splice
 from reme.markdown.yaml12 import Text
 
-__all__ = ["is_wikilink", "link_text", "retarget"]
+__all__ = ["is_wikilink", "known_links", "link_text", "retarget"]
 
 _URL_SAFE: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/!$'*+,;=@~-._")
 _ENCODED_LETTER: Final = re.compile(rb"%[89A-Fa-f][0-9A-Fa-f]")
 _BREAKS_PLAIN: Final = re.compile(r":(?:\s|\Z)|\s#|\t")
 _PLAIN_TARGET: Final = re.compile(r"[\w./,'-](?:[\w ./,'-]*[\w./,'-])?")
+_OPENED: Final = re.compile(rb"\[\[(?!\[)([^\[\]|#\n\r]*)")
 _OTHER_BRACKETS: Final = (b"](", b"]:", b"<")
 """Where these stand, what is a link may depend on the text in its brackets."""
 
@@ -32,13 +35,13 @@ def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
     new target would end it is put in quotes.)
 
     Args:
-        note: The note.
+        note: The note, as it was parsed or by ``known_links``.
         choose: The new target of a link, as it would be in ``Link.target``, or None to leave the link as it is.
 
     Raises:
         InvalidInput: A target cannot be written in such a link, or the note is not UTF-8.
     """
-    asked = [(link, choose(link)) for link in note.links]
+    asked = ((link, choose(link)) for link in note.links)
     changed = [(link, target) for link, target in asked if target is not None and target != link.target]
     if not changed:
         return note.source
@@ -53,7 +56,9 @@ def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
     result = splice(note.source, edits)
     if _is_read_alike(note, changed):
         return result
-    wanted = [_identity(link, link.target if target is None else target) for link, target in asked]
+    chosen = {link.target_span: target for link, target in changed}
+    links = note.links if note.blocks else parse(note.source).links
+    wanted = [_identity(link, chosen.get(link.target_span, link.target)) for link in links]
     if [_identity(link, link.target) for link in parse(result).links] != wanted:
         targets = sorted({target for _, target in changed})
         raise InvalidInput(
@@ -62,6 +67,39 @@ def retarget(note: Note, choose: Callable[[Link], str | None]) -> bytes:
             details={"targets": targets, "lines": sorted({link.line for link, _ in changed})},
         )
     return result
+
+
+def known_links(source: bytes, lines: Mapping[str, Sequence[int]]) -> Note | None:
+    """A note of which nothing is read but some links that it is known to have.
+
+    What opens as such a link does is one, if as many do in the same lines.
+
+    Args:
+        source: The note's bytes.
+        lines: The lines of its links to each of some targets, which are all wikilinks of the body.
+
+    Returns:
+        None where the links are not found so, or their brackets may mean something else, too: it must be parsed then.
+    """
+    if any(bracket in source for bracket in _OTHER_BRACKETS) or not all(map(_PLAIN_TARGET.fullmatch, lines)):
+        return None
+    found: dict[str, list[int]] = {target: [] for target in lines}
+    links: list[Link] = []
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    for match in _OPENED.finditer(source):
+        first, last = match.span(1)
+        target, place = trimmed(source, first, last - source.startswith(b"\\|", last - 1))
+        if target in found:
+            line = source.count(b"\n", 0, first) + 1
+            found[target].append(line)
+            span = Span(match.start(), source.find(b"]]", last) + 2)
+            links.append(Link("wiki", target, None, None, None, span, place, line))
+    if found != lines:
+        return None
+    return Note(source, "utf-8", None, Span(0, len(source)), (), (), tuple(links), (), (), ())
 
 
 def is_wikilink(note: Note, link: Link) -> bool:

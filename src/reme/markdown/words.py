@@ -8,13 +8,15 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 from reme.markdown.note import Link, Note, Span
 from reme.markdown.regions import without_regions
 from reme.markdown.spans import splice
+from reme.paths import fold
 
-__all__ = ["display_text", "fingerprint", "standing_words", "words"]
+__all__ = ["display_text", "fingerprint", "is_withdrawn", "standing_words", "words"]
 
 _WIKILINK: Final = re.compile(r"!?\[\[(?!\[)([^\[\]|\n\r]*)(?:\|((?:[^\[\]\n\r]|\](?!\])|\[(?!\[))*))?\]\]")
 _MARKDOWN_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\((?:<[^<>\n]*>|[^\s()<>]*)(?:[ \t]+\"[^\"\n]*\")?\)")
@@ -77,6 +79,19 @@ def standing_words(note: Note) -> str:
     ended = [span for span in quotes if _SUPERSEDED.match(note.text(span))]
     left_out = (Span(0, note.body.start), *ended, Span(note.body.end, len(note.source)))
     return words(splice(note.source, ((span, b"") for span in left_out)).decode("utf-8", "replace"))
+
+
+def is_withdrawn(note: Note, text: str, stated: Iterable[str] = ()) -> bool:
+    """Whether a note does not state any more what a text says: it quotes it as superseded, or it has stated it once.
+
+    Args:
+        text: Such as a description; letters' case aside.
+        stated: What the note is known to have stated, asked for only where the note's own words do not tell.
+    """
+    said = fold(words(text))
+    if not said or said in fold(standing_words(note)):
+        return False
+    return said in fold(words(note.text(note.body))) or any(said in fold(words(each)) for each in stated)
 
 
 def fingerprint(note: Note) -> str:

@@ -319,6 +319,8 @@ class Create:
 
     Attributes:
         refused: Parts of the answer that are no decision, with the reason.
+        name: A title instead of the unit's, where what that says has gone elsewhere; else empty.
+        summary: One line instead of the unit's, likewise.
     """
 
     claims: tuple[Claim, ...]
@@ -326,6 +328,8 @@ class Create:
     refused: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
     disputes: tuple[Dispute, ...] = ()
+    name: str = ""
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from reme.paths import VaultPath
 from reme.search.expand import expand
 from reme.search.legs import Found, find
 from reme.search.origin import Origin, as_origin, lowest
-from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, Linked, SearchResult, marks_of
+from reme.search.result import Evidence, ExplainedChunk, Explanation, Hit, HitChunk, Linked, SearchResult, marks_about
 from reme.search.scope import filter_of, topic_files, within
 from reme.search.score import Factors, context, factors, idf, most_of_factors
 from reme.search.settings import MAX_DEPTH, MAX_LIMIT, SearchSettings
@@ -81,8 +81,8 @@ def search(
             repeats what notes say, is searched where it is named here.
         tags: Only nodes with all of these tags.
         where: Only nodes with these properties or fields.
-        start_date: Only nodes (and turns of dialogues) of this day, ``YYYY-MM-DD``, or later; a node without a date has
-            that of its last modification.
+        start_date: Only nodes (and turns of dialogues) of this day, as ``Clock.day`` takes it, or later; a node without
+            a date has that of its last modification.
         end_date: Only those of this day or earlier.
         min_score: Only scores from here on; the scale is that of ``Evidence.score``: 1 is about every word of the
             query in a chunk, or as much likeness; with ``rrf``, 1/60 is about the first place.
@@ -217,12 +217,18 @@ def _answer(
     best = [_best(node, scores)[: settings.top_chunks_per_path] for node in shown]
     texts = index.chunks([found.keys[i] for places in best for i in places]) if shown else {}
     linked = expand(index, [node.standing.path for node in shown], settings, archived) if shown else {}
+    statistics = found.statistics
+    weights = {term: idf(statistics.chunks, count) for term, count in statistics.frequencies.items()}
+
+    def weight(line: str) -> float:
+        return sum(weights.get(term, 0.0) for term in index.terms(line))
+
     hits: list[Hit] = []
     for node, places in zip(shown, best, strict=True):
         cut = [(texts[found.keys[i]], scores[i]) for i in places if found.keys[i] in texts]
         path = node.standing.path
         evidence = _evidence(node, places[0], scores, found)
-        hits.append(_hit(clock, node, evidence, cut, linked[path, "out"], linked[path, "in"], settings))
+        hits.append(_hit(clock, node, evidence, cut, linked[path, "out"], linked[path, "in"], settings, weight))
     return SearchResult(
         query=found.query,
         hits=tuple(hits),
@@ -355,6 +361,7 @@ def _hit(
     outlinks: tuple[Linked, ...],
     inlinks: tuple[Linked, ...],
     settings: SearchSettings,
+    weight: Callable[[str], float],
 ) -> Hit:
     standing, surfaced = node.standing, settings.surface_node
     return Hit(
@@ -375,7 +382,7 @@ def _hit(
                 score,
                 text.speaker,
                 text.date,
-                marks_of(text.text),
+                marks_about(text.text, weight),
                 node.beside,
             )
             for text, score in cut

@@ -13,7 +13,7 @@ dialogue, its note and a node of it all say is one fact.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -74,7 +74,7 @@ _PROVENANCE: Final = frozenset({"source", "inherits", "derived_from"})
 _CITATION: Final = re.compile(r" — (?:\[\[[^\[\]\n]+\]\](?:, )?)+[ \t]*$", re.MULTILINE)
 _ATTRIBUTION: Final = re.compile(r" \((?:[^()\n]*, )?\d{4}-\d\d-\d\d(?:, about [\d-]+)?\)[ \t]*$", re.MULTILINE)
 _MARK: Final = re.compile(r"\A(?:> ?)*(?:\[![\w-]+\][+-]? *)?(?:(?:[-*+]|\d{1,9}[.)]) +)?")
-_UNQUOTED: Final = frozenset({"heading", "rule", "comment"})
+_UNQUOTED: Final = frozenset({"rule", "comment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +195,12 @@ def recall(
     vault: Vault | None = None,
     anchors: Anchors | None = None,
     resource_origin: Callable[[VaultPath], Origin] | None = None,
+    withdrawn: Callable[[VaultPath, str], bool] | None = None,
 ) -> Recall:
     """Recall what helps to answer a query: the note it is about, its relations, and facts with their sources.
 
     Args:
+        withdrawn: Tells of a note's description whether the note does not state any more what it says; it is left out.
         budget: Most tokens of the block, ``LEAST_BUDGET`` to ``MOST_BUDGET``.
         anchors: Example sentences of each intent; given again, their vectors are not made again.
 
@@ -232,7 +234,7 @@ def recall(
     )
     archived = signals.at(clock.now()).archived if signals and not include_archived else frozenset[str]()
     with index.snapshot():
-        asked = _Asked.of(index, clock, query, routed.intent)
+        asked = _Asked.of(index, clock, query, routed.intent, by_words=found.legs.get("vector") != "used")
         dates = {path: note.date for path, note in index.rows_of([hit.path for hit in found.hits]).items()}
         core = _core(found.hits, asked)
         edges, nodes = _edges(index, found.hits, core, asked, plan, archived)
@@ -240,6 +242,8 @@ def recall(
         facts = _facts([hit for hit in found.hits if not view.search(hit.path)], dates, edges, asked)
         relations = _relations(index, edges, nodes, core, asked)
     about = _node(core, dates.get(core.path)) if core else None
+    if about and about.description and withdrawn and withdrawn(about.path, about.description):
+        about = replace(about, description="")
     return _assembled(found, routed.intent, routed.routing, about, relations, facts, budget, plan)
 
 
@@ -250,6 +254,7 @@ class _Asked:
     Attributes:
         weights: Its terms with their idf.
         dates: The days, months and years that it names, as ``dates_in`` gives them.
+        by_words: Whether words alone decided what answers it.
     """
 
     text: str
@@ -257,12 +262,13 @@ class _Asked:
     weights: Mapping[str, float]
     dates: tuple[str, ...]
     index: Index
+    by_words: bool
 
     @staticmethod
-    def of(index: Index, clock: Clock, query: str, intent: Intent) -> "_Asked":
+    def of(index: Index, clock: Clock, query: str, intent: Intent, *, by_words: bool) -> "_Asked":
         statistics = index.statistics(index.terms(query))
         weights = {term: idf(statistics.chunks, count) for term, count in statistics.frequencies.items()}
-        return _Asked(query, intent, weights, dates_in(query, clock.today()), index)
+        return _Asked(query, intent, weights, dates_in(query, clock.today()), index, by_words)
 
     def terms_in(self, text: str) -> Set[str]:
         """Which of the query's terms a text has."""
@@ -382,8 +388,11 @@ def _is_nothing_but_links(text: str, *, related: bool) -> bool:
 def _pieces(
     hit: Hit, chunk: HitChunk, date: str | None, score: float, links: Sequence[tuple[int, bool]], asked: _Asked
 ) -> Iterator[RecalledFact]:
-    around = asked.terms_in(f"{hit.name}\n{' '.join(chunk.trail)}")
-    for line, end_line, text in _cut(hit, chunk):
+    above = asked.terms_in(" ".join(chunk.trail))
+    around = above | asked.terms_in(hit.name)
+    path, trail, speaker = chunk.path or hit.path, chunk.trail, chunk.speaker
+    is_told = False
+    for line, end_line, heading, text in _cut(hit, chunk):
         there = asked.terms_in(_CITATION.sub("", text))
         within_it = [said for at, said in links if line <= at <= end_line]
         if _is_nothing_but_links(text, related=bool(within_it)):
@@ -396,11 +405,16 @@ def _pieces(
             origin=_ORIGIN_WEIGHTS[hit.origin],
         )
         marks = marks_of(text)
+        speaks_of_it = bool(
+            there or above or asked.terms_in(heading) or evidence.relation or evidence.date or (marks and is_told)
+        )
+        is_told = speaks_of_it or not (asked.by_words and is_markdown(path))
+        if not is_told:
+            continue  # it only stands in one piece with what was found
         rank = evidence.score * (0.5 + 0.5 * evidence.coverage) * evidence.origin
         rank *= (1 + _RELATION_SHARE * evidence.relation) * (1 + _DATE_SHARE * evidence.date)
         rank *= _SUPERSEDED if "superseded" in marks else 1.0
         rank *= _QUESTION if _said(text).rstrip().endswith(("?", "？")) else 1.0
-        path, trail, speaker = chunk.path or hit.path, chunk.trail, chunk.speaker
         yield RecalledFact(path, line, end_line, trail, text, rank, evidence, date, hit.origin, speaker, marks)
 
 
@@ -409,23 +423,27 @@ def _said(text: str) -> str:
     return _ATTRIBUTION.sub("", _CITATION.sub("", _MARK.sub("", text, count=1)))
 
 
-def _cut(hit: Hit, chunk: HitChunk) -> Iterator[tuple[int, int, str]]:
-    """A chunk's blocks with their lines in the file; of a dialogue, what was said."""
+def _cut(hit: Hit, chunk: HitChunk) -> Iterator[tuple[int, int, str, str]]:
+    """A chunk's blocks with their lines in the file and the heading above them in the chunk; of a dialogue, what was
+    said."""
     path = chunk.path or hit.path
     if suffix(path) == ".jsonl":
         for piece in dialogue_pieces(chunk.text.encode()):
             said = chunk.text if piece.words is None else piece.words.strip()
-            yield chunk.line, chunk.end_line, said
+            yield chunk.line, chunk.end_line, "", said
         return
     note = parse(chunk.text.encode())
     if not is_markdown(path) or note.frontmatter or not note.blocks:
         if chunk.text.strip():
-            yield chunk.line, chunk.end_line, chunk.text.strip("\n")
+            yield chunk.line, chunk.end_line, "", chunk.text.strip("\n")
         return
+    heading = ""
     for block in note.blocks:
-        if block.kind not in _UNQUOTED:
+        if block.kind == "heading":
+            heading = note.text(block.span)
+        elif block.kind not in _UNQUOTED:
             first = chunk.line + block.line - 1
-            yield first, first + block.end_line - block.line, note.text(block.span)
+            yield first, first + block.end_line - block.line, heading, note.text(block.span)
 
 
 def _assembled(
@@ -510,4 +528,4 @@ def _fact_lines(fact: RecalledFact) -> list[str]:
 
 def recall_text(result: Recall) -> str:
     """The block, for a prompt or for people; what to say where there is none."""
-    return result.block or "nothing recalled"
+    return result.block or "nothing recalled: ask in other words or with fewer conditions"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +21,7 @@ __all__ = [
     "HitChunk",
     "Linked",
     "SearchResult",
+    "marks_about",
     "marks_of",
     "search_text",
 ]
@@ -53,7 +55,8 @@ class HitChunk:
     """A chunk of a hit: its lines (1-based, inclusive), headings, exact text and own score.
 
     Attributes:
-        marks: ``superseded`` and ``conflict`` where the text has such callouts: not all that it says still holds.
+        marks: ``superseded`` and ``conflict`` where the text has such callouts about what was asked: not all that it
+            says of that still holds.
         path: The file that it stands in where that is not the hit's own but tells of it: a resource's sidecar.
     """
 
@@ -172,12 +175,33 @@ class Explanation:
 
 
 _CALLOUT: Final = re.compile(r"^\s*>\s*\[!(superseded|conflict)\]", re.MULTILINE | re.IGNORECASE)
+_ABOUT: Final = 0.5
 _CALLOUT_LINE: Final = re.compile(r"^\s*(>\s*\[!(?:superseded|conflict)\].*)$", re.MULTILINE | re.IGNORECASE)
 
 
 def marks_of(text: str) -> tuple[str, ...]:
     """The kinds of callouts in a text that say that something no longer holds, or is contradicted."""
     return tuple(dict.fromkeys(kind.lower() for kind in _CALLOUT.findall(text))) if "[!" in text else ()
+
+
+def marks_about(text: str, weight: Callable[[str], float]) -> tuple[str, ...]:
+    """The marks of a text, of callouts that are about what was asked: those that have, with the statement above them,
+    at least half of the words that any statement has; all marks where none has any.
+
+    Args:
+        weight: What words of a line, its citation left out, are worth as words of the query.
+    """
+    if not marks_of(text):
+        return ()
+    lines = [line for line in text.splitlines() if line.strip()]
+    worth = [weight(line.partition(" — [[")[0]) for line in lines]
+    said, found = 0.0, list[tuple[float, str]]()
+    for line, own in zip(lines, worth, strict=True):
+        if mark := _CALLOUT.match(line):
+            found.append((max(said, own), mark[1].lower()))
+        else:
+            said = own
+    return tuple(dict.fromkeys(mark for about, mark in found if about >= _ABOUT * max(worth)))
 
 
 def search_text(result: SearchResult) -> str:
@@ -187,7 +211,7 @@ def search_text(result: SearchResult) -> str:
     and its neighbours.
     """
     shown = [_hit_text(hit) if result.full else _short_text(hit, result.query) for hit in result.hits]
-    lines = shown or ["no hits"]
+    lines = shown or ["no hits: ask in other words or with fewer conditions; list shows what there is"]
     if result.explanation is not None:
         lines += _explanation_text(result.explanation)
     lines += [f"{leg} leg: {state}" for leg, state in result.legs.items() if state not in _NO_NEWS]

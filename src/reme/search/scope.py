@@ -75,8 +75,8 @@ def filter_of(
         paths: Below any of these folders, any of these files, or matching any of these globs.
         tags: All of these tags; a tag stands for those nested below it.
         where: All of these properties or fields with these values, None for no value.
-        start_date: First day, ``YYYY-MM-DD``.
-        end_date: Last day, ``YYYY-MM-DD``.
+        start_date: First day, as ``Clock.day`` takes it.
+        end_date: Last day, likewise.
 
     Raises:
         NotFound: For a path that nothing is at, with the nearest that there is.
@@ -84,7 +84,7 @@ def filter_of(
         Refused: For a path outside the vault.
     """
     named = layers_named(layers) if layers else None
-    first, last = _day("start_date", start_date), _day("end_date", end_date)
+    first, last = clock.day(start_date, "start_date"), clock.day(end_date, "end_date")
     if first and last and first > last:
         raise InvalidInput(f"`start_date` {first} is after `end_date` {last}", details={"field": "start_date"})
     return Filter(
@@ -134,11 +134,12 @@ def _tags(index: Index, tags: Sequence[str]) -> tuple[str, ...]:
     wanted = tuple(tag for tag in tags if tag.strip("#/ "))
     if not wanted:
         return ()
-    known = {fold(tag) for tag, _ in index.tags()}
-    for tag in wanted:
-        plain = fold(tag.strip().lstrip("#").strip("/"))
-        if plain not in known and not any(other.startswith(f"{plain}/") for other in known):
-            hint = nearest(plain, known) or ("See them with: `tags`" if known else "No note has any tag.")
+    plain = {tag: fold(tag.strip().lstrip("#").strip("/")) for tag in wanted}
+    there = index.tags_among([*plain.values()])
+    for tag, folded in plain.items():
+        if folded not in there:
+            known = {fold(other) for other, _ in index.tags()}
+            hint = nearest(folded, known) or ("See them with: `tags`" if known else "No note has any tag.")
             raise InvalidInput(f"no note has the tag {tag!r}", hint=hint, details={"field": "tags"})
     return wanted
 
@@ -160,17 +161,6 @@ def nearest(name: str, names: Iterable[str], first: Sequence[str] = ()) -> str:
 
     close = [*first[:3], *difflib.get_close_matches(name, sorted(names), n=3)]
     return f"The nearest: {', '.join(dict.fromkeys(close))}." if close else ""
-
-
-def _day(field: str, value: str | None) -> date | None:
-    if value is None or not value.strip():
-        return None
-    try:
-        return date.fromisoformat(value.strip())
-    except ValueError as error:
-        raise InvalidInput(
-            f"`{field}` must be a date such as 2026-05-15, not {value!r}", details={"field": field}
-        ) from error
 
 
 def _instant(clock: Clock, day: date) -> int:

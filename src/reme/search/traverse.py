@@ -224,6 +224,8 @@ def traverse_text(result: TraverseResult) -> str:
         anchor = f"#{edge.anchor}" if edge.anchor else ""
         missing = "" if edge.resolved else " (no such note)"
         lines.append(f"  {edge.source}:{edge.line} → {edge.target}{anchor} via {edge.predicate or 'plain'}{missing}")
+    if not result.edges:
+        lines.append("no links that way: give another direction (both), more depth, or fewer conditions")
     if result.truncated:
         lines.append("there is more: raise the limit")
     return "\n".join(lines)

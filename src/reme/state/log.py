@@ -4,6 +4,9 @@ Every write is one short ``BEGIN IMMEDIATE`` transaction, so any number of proce
 """
 
 import contextlib
+import json
+import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -21,6 +24,7 @@ _T = TypeVar("_T")
 _Connection = Any  # apsw's own type, whose stubs need a later Python than the oldest we support
 _BUSY_MS: Final = 10_000
 _HITS_BUSY_MS: Final = 250
+_PAUSE_S: Final = 0.02
 _VERSION: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE run(
@@ -57,7 +61,7 @@ CREATE TABLE IF NOT EXISTS hit(path TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KE
 
 
 class State:
-    """The state of one vault on one machine, in one file.
+    """The state of one vault on one machine, in one file; may be used from several threads and processes at once.
 
     A file that is no database of ours is set aside under a new name and replaced, since all that it holds may be lost.
 
@@ -68,6 +72,7 @@ class State:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: _Connection | None = None
+        self._one_at_a_time = threading.RLock()
 
     def begin(self, run: str, operation: str, actor: str, role: str, at: datetime) -> None:
         """Record that a run begins.
@@ -107,6 +112,24 @@ class State:
                 (limit,),
             )
             return [_run(row) for row in rows]
+
+        return self._with_connection(read)
+
+    def operations(self, runs: Sequence[str]) -> dict[str, str]:
+        """Which operation each of these runs was, as far as the log still knows.
+
+        Raises:
+            Unavailable: If the file is there and cannot be read.
+        """
+        if self._connection is None and not self.path.exists():
+            return {}
+
+        def read(connection: _Connection) -> dict[str, str]:
+            return dict(
+                connection.execute(
+                    "SELECT id, operation FROM run WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(runs),)
+                )
+            )
 
         return self._with_connection(read)
 
@@ -235,9 +258,10 @@ class State:
 
     def close(self) -> None:
         """Close the file; a later call opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._one_at_a_time:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def __enter__(self) -> Self:
         return self
@@ -261,12 +285,13 @@ class State:
     def _with_connection(self, action: Callable[[_Connection], _T]) -> _T:
         """Run an action on the open file; on one that turns out to be damaged, once more on a fresh one."""
         try:
-            try:
-                return action(self._open())
-            except (apsw.NotADBError, apsw.CorruptError):
-                self.close()
-                _set_aside(self.path)
-                return action(self._open())
+            with self._one_at_a_time:
+                try:
+                    return action(self._open())
+                except (apsw.NotADBError, apsw.CorruptError):
+                    self.close()
+                    _set_aside(self.path)
+                    return action(self._open())
         except (apsw.Error, OSError) as error:
             raise _unusable(self.path, error) from error
 
@@ -290,7 +315,7 @@ def _connect(path: Path) -> _Connection:
     try:
         connection.set_busy_timeout(_BUSY_MS)
         if _version(connection) == 0:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _change_to_wal(connection)
             connection.execute("BEGIN IMMEDIATE")
             if _version(connection) == 0:
                 connection.execute(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
@@ -301,6 +326,19 @@ def _connect(path: Path) -> _Connection:
         connection.close()
         raise
     return connection
+
+
+def _change_to_wal(connection: _Connection) -> None:
+    """Have readers and a writer not wait for each other; this change itself does not honour the time-out."""
+    deadline = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def _version(connection: _Connection) -> int:

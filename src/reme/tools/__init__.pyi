@@ -27,6 +27,7 @@ from reme.tools.daily import (
 from reme.tools.delete import Deleted, Inbound, delete, delete_text
 from reme.tools.edit import Edited, edit, edit_text
 from reme.tools.following import Followed, LeftBehind, follow_renames, followed_text, left_behind
+from reme.tools.freshness import look
 from reme.tools.health import (
     Embedding,
     Health,
@@ -49,6 +50,7 @@ from reme.tools.history import (
     Undone,
     log,
     log_text,
+    run_meant,
     show,
     show_text,
     undo,
@@ -185,6 +187,7 @@ __all__ = [
     "list_text",
     "log",
     "log_text",
+    "look",
     "move",
     "move_text",
     "one_line",
@@ -198,6 +201,7 @@ __all__ = [
     "reindex",
     "reindex_text",
     "resource_origin",
+    "run_meant",
     "search",
     "search_text",
     "show",

@@ -75,7 +75,7 @@ def appended(path: VaultPath, data: bytes, content: str) -> bytes:
         InvalidInput: If it would make what is there frontmatter, which begins as such and is not closed.
     """
     result = data + _addition(data, content)
-    if parse_head(result).frontmatter and not parse_head(data).frontmatter:
+    if not parse_head(data).frontmatter and parse_head(result).frontmatter:
         raise InvalidInput(
             f"{path} begins with a line --- that nothing closes: the addition would, and make frontmatter of it",
             hint="Add the text without its line ---, or edit the file's first line.",

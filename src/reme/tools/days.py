@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from reme.errors import InvalidInput, NotFound
+from reme.errors import NotFound
 from reme.markdown import parse, region, set_property, with_region, without_regions
 from reme.paths import VaultPath, fold, is_markdown, join, parse_path, stem
 from reme.vault import Layout, Vault
@@ -26,7 +26,6 @@ __all__ = [
     "is_generated_alone",
     "listed_in",
     "one_line",
-    "parse_day",
 ]
 
 _REGION: Final = "index"
@@ -39,22 +38,6 @@ class EventFile:
 
     path: VaultPath
     materials: tuple[VaultPath, ...] = ()
-
-
-def parse_day(raw: str | None, today: date) -> date:
-    """A day as given, else today.
-
-    Raises:
-        InvalidInput: If it is no ISO date.
-    """
-    if raw is None or not raw.strip():
-        return today
-    try:
-        return date.fromisoformat(raw.strip())
-    except ValueError as error:
-        raise InvalidInput(
-            f"`date` must be a date such as 2026-05-15, not {raw!r}", details={"field": "date"}
-        ) from error
 
 
 def day_folder(layout: Layout, day: date) -> VaultPath:

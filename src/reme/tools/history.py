@@ -4,21 +4,42 @@ Owns what a reader sees of the journal. The journal itself is the vault room's.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Final
 
 from annotated_types import Ge, Le
 
+from reme.errors import Conflict, NotFound, Unavailable
 from reme.paths import VaultPath, is_within, parse_path
 from reme.revision import Revision
 from reme.tools.changes import submit
 from reme.tools.day_indexes import index_anew, indexes_concerned, is_generated_index
 from reme.tools.workspace import Workspace
-from reme.vault import Committed, Edit, Outcome, Record, Unchanged, diff, history, locked
+from reme.vault import Committed, Edit, Outcome, Record, Unchanged, after_undo, diff, history, locked
 from reme.vault import undo as undo_run
 
-__all__ = ["Changed", "Log", "RunDiff", "Undone", "log", "log_text", "show", "show_text", "undo", "undo_text"]
+__all__ = [
+    "Changed",
+    "Log",
+    "RunDiff",
+    "Undone",
+    "log",
+    "log_text",
+    "run_meant",
+    "show",
+    "show_text",
+    "undo",
+    "undo_text",
+]
+
+_LAST: Final = "last"
+_SHOWN: Final = 5
+_FEWEST: Final = 4
+
+_Run = Annotated[str, "The run's id, or how it begins; last is the newest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +54,7 @@ class Changed:
         reasons: What its change sets were for, in order.
         paths: Every path that it touched.
         undoes: The run that it undid, or None.
+        operation: What was asked for; empty where the log of runs does not know any more.
     """
 
     run: str
@@ -42,6 +64,7 @@ class Changed:
     reasons: tuple[str, ...]
     paths: tuple[VaultPath, ...]
     undoes: str | None = None
+    operation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +94,8 @@ class Undone:
         paths: The paths that changed, moves at both ends.
         revisions: What they have become.
         conflict_copies: Files that hold what somebody else wrote in the moment of the commit.
-        unsourced: Nodes of the digest that state what the paths no longer say, since it was learnt from what is undone.
+        unsourced: Nodes of the digest that state what the paths no longer say (with ``dry_run``: would no longer say),
+            since it was learnt from what is undone.
     """
 
     run: str
@@ -99,23 +123,58 @@ def log(
     for record in records:
         known = runs.get(record.run)
         runs[record.run] = _changed(record) if known is None else _joined(_changed(record), known)
-    return Log(tuple(runs.values())[:limit], truncated=len(runs) > limit)
+    return Log(_with_operations(workspace, list(runs.values())[:limit]), truncated=len(runs) > limit)
 
 
-def show(workspace: Workspace, run: Annotated[str, "The run's id, as the log has it"]) -> RunDiff:
+def run_meant(given: str, runs: Sequence[str], unknown: NotFound) -> str:
+    """The run that is meant by its id, by how that begins, or by the word ``last``.
+
+    Args:
+        runs: Those that there are, newest first.
+        unknown: What to raise where none is meant.
+
+    Raises:
+        NotFound: ``unknown``.
+        Conflict: If several ids begin so, naming them.
+    """
+    if given == _LAST and runs:
+        return runs[0]
+    found = [given] if given in runs else [run for run in runs if len(given) >= _FEWEST and run.startswith(given)]
+    if not found:
+        raise unknown
+    if len(found) > 1:
+        shown = ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+        raise Conflict(
+            f"{given} may mean {len(found)} runs: {shown}", hint="Give more of the id.", details={"runs": found}
+        )
+    return found[0]
+
+
+def _meant(workspace: Workspace, given: str) -> str:
+    unknown = NotFound(
+        f"the journal knows no run {given}",
+        hint="See what there is with: `log`. Four characters of an id may do.",
+        details={"run": given},
+    )
+    return run_meant(given, workspace.vault.journal.runs(), unknown)
+
+
+def show(workspace: Workspace, run: _Run) -> RunDiff:
     """Show what a run changed, as a unified diff of every file.
 
     Raises:
         NotFound: If the journal knows no such run.
+        Conflict: If several ids begin as the one that was given.
     """
+    run = _meant(workspace, run)
     text = diff(workspace.vault, run)
     records = history(workspace.vault, run=run)
-    return RunDiff(run, tuple(_changed(record) for record in reversed(records)), text)
+    return RunDiff(run, _with_operations(workspace, [_changed(record) for record in reversed(records)]), text)
 
 
 def undo(
     workspace: Workspace,
-    run: Annotated[str, "The run's id, as the log has it"],
+    run: _Run,
     paths: Annotated[list[str] | None, "Only what it did to these files or folders"] = None,
     dry_run: Annotated[bool, "Only say what would be done"] = False,
 ) -> Undone:
@@ -123,10 +182,11 @@ def undo(
 
     Raises:
         NotFound: If the journal knows no such run, or it did not touch these paths.
-        Conflict: If later changes overlap, naming the paths.
+        Conflict: If later changes overlap, naming the paths, or several ids begin as the one that was given.
         Refused: If the caller's role may not.
     """
     chosen = None if paths is None else [_path_touched(workspace, path) for path in paths]
+    run = _meant(workspace, run)
     vault = workspace.vault
     with locked(vault):
         touched = [path for record in history(vault, run=run) for path in record.paths]
@@ -137,11 +197,13 @@ def undo(
             return Undone(run, "", (), outcome.revisions if isinstance(outcome, Unchanged) else {}, dry_run=dry_run)
         if dry_run:
             anew = {path for path in indexes_concerned(vault, touched) if index_anew(vault, path)}
-            return Undone(run, "", tuple(sorted(anew | set(outcome.revisions))), {}, dry_run=True)
+            would = tuple(sorted(anew | set(outcome.revisions)))
+            contents = after_undo(vault, run, chosen, partial(is_generated_index, vault))
+            return Undone(run, "", would, {}, dry_run=True, unsourced=workspace.unsourced(contents))
         anew = submit(workspace, lambda: _generated_anew(workspace, touched), reason=f"after the undo of {run}")
     revisions = outcome.revisions | anew.revisions
     changed, copies = tuple(sorted(revisions)), outcome.conflict_copies
-    unsourced = workspace.unsourced(changed)
+    unsourced = workspace.unsourced({path: vault.content_of(path) for path in changed})
     return Undone(run, workspace.caller.run, changed, revisions, copies, unsourced=unsourced)
 
 
@@ -163,15 +225,15 @@ def _undo(workspace: Workspace, run: str, paths: Sequence[VaultPath] | None, *, 
         actor=caller.actor,
         new_run=caller.run,
         paths=paths,
-        is_generated=lambda path, data: is_generated_index(workspace.vault, path, data),
+        is_generated=partial(is_generated_index, workspace.vault),
         dry_run=dry_run,
     )
 
 
 def log_text(result: Log) -> str:
-    """Two lines a run: when, id and who; what for and which files."""
+    """Two lines a run: when, id, what was asked and by whom; what for and which files."""
     if not result.runs:
-        return "no changes"
+        return "no changes: the journal has no run, or none that touched this path"
     lines = [line for run in result.runs for line in _run_lines(run)]
     return "\n".join([*lines, "older runs: raise the limit"] if result.truncated else lines)
 
@@ -188,13 +250,21 @@ def undo_text(result: Undone) -> str:
         return f"nothing to undo of run {result.run}"
     head = f"would undo run {result.run}:" if result.dry_run else f"undid run {result.run} (run {result.undo_run}):"
     kept = [f"another program's version was kept as {copy}" for copy in result.conflict_copies]
-    left = [f"{node} states what was learnt from this and now has no source" for node in result.unsourced]
-    left += ["stale lists these statements: undo the dream as well, or take out what no longer holds"] if left else []
+    has = "would have" if result.dry_run else "now has"
+    left = [f"{node} states what was learnt from this and {has} no source" for node in result.unsourced]
+    left += ["stale lists such statements: undo the dream as well, or take out what no longer holds"] if left else []
     return "\n".join([head, *(f"  {path}" for path in result.paths), *kept, *left])
 
 
 def _changed(record: Record) -> Changed:
     return Changed(record.run, record.at, record.role, record.actor, (record.reason,), record.paths, record.undoes)
+
+
+def _with_operations(workspace: Workspace, runs: Sequence[Changed]) -> tuple[Changed, ...]:
+    known: dict[str, str] = {}
+    with suppress(Unavailable):  # what can be read is told all the same
+        known = workspace.state.operations(list(dict.fromkeys(run.run for run in runs)))
+    return tuple(replace(run, operation=known.get(run.run, "")) for run in runs)
 
 
 def _joined(earlier: Changed, later: Changed) -> Changed:
@@ -214,7 +284,8 @@ def _path_touched(workspace: Workspace, raw: str) -> VaultPath:
 def _run_lines(run: Changed) -> list[str]:
     shown = ", ".join(run.paths[:5]) + (f" and {len(run.paths) - 5} more" if len(run.paths) > 5 else "")
     undoes = f", undoing {run.undoes}" if run.undoes else ""
+    asked = f"{run.operation} by " if run.operation else ""
     return [
-        f"{run.at:%Y-%m-%d %H:%M:%S} {run.run} {run.actor} ({run.role}){undoes}",
+        f"{run.at:%Y-%m-%d %H:%M:%S} {run.run} {asked}{run.actor} ({run.role}){undoes}",
         f"  {'; '.join(run.reasons)}: {shown}",
     ]

@@ -236,11 +236,12 @@ def tags(
 
 def list_text(result: Listing) -> str:
     """One line a file, then how many there are."""
-    lines = [_line(file) for file in result.files]
-    first = result.offset + 1 if result.files else 0
+    if not result.files:
+        of_all = f" behind the first {result.offset}: there are {result.total}" if result.total else ""
+        return f"no files{of_all or ': ask with fewer conditions'}"
     last = result.offset + len(result.files)
     more = f", go on with offset {last}" if result.truncated else ""
-    return "\n".join([*lines, f"{first}-{last} of {result.total}{more}"] if result.total else ["no files"])
+    return "\n".join([*map(_line, result.files), f"{result.offset + 1}-{last} of {result.total}{more}"])
 
 
 def stat_text(result: FileFacts) -> str:
@@ -265,7 +266,9 @@ def stat_text(result: FileFacts) -> str:
 
 def tags_text(result: TagCounts) -> str:
     """One tag a line with its count."""
-    return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags) or "no tags"
+    if not result.tags:
+        return "no tags: a note has them as #tag in its text, or in its property tags"
+    return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags)
 
 
 def _without_sidecars(workspace: Workspace, notes: list[IndexedNote], asked: Sequence[str]) -> list[IndexedNote]:

@@ -3,14 +3,15 @@
 Owns what a move comes to. Which links must be respelled is worked out in ``retargeting``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from reme.errors import InvalidInput, NotFound, Unavailable
-from reme.index import Stamp
-from reme.markdown import Note, parse, retarget
-from reme.paths import VaultPath, basename, is_markdown, portable_name, unlinkable
+from reme.index import Edge, Stamp
+from reme.markdown import Note, known_links, parse, retarget
+from reme.paths import VaultPath, basename, fold, is_markdown, portable_name, unlinkable
 from reme.revision import Revision
 from reme.tools.changes import conflict_lines, content_expected, submit
 from reme.tools.day_indexes import with_day_indexes
@@ -86,13 +87,13 @@ class _Plan:
     """What one gathering found to be done."""
 
     moved: dict[VaultPath, VaultPath]
+    stamps: Mapping[VaultPath, Stamp] = field(default_factory=dict[VaultPath, Stamp])
+    """What the index had seen of every file when the links were looked for."""
     edits: list[Edit] = field(default_factory=list[Edit])
     retargeted: list[Retargeted] = field(default_factory=list[Retargeted])
     links_left: list[LinkLeft] = field(default_factory=list[LinkLeft])
     seen: dict[VaultPath, Revision] = field(default_factory=dict[VaultPath, Revision])
     """Revisions of the notes that were looked at, by their paths afterwards."""
-    stamps: Mapping[VaultPath, Stamp] = field(default_factory=dict[VaultPath, Stamp])
-    """What the index had seen of every file when the links were looked for."""
 
 
 def move(
@@ -125,8 +126,7 @@ def move(
         for path, to in going.items():
             workspace.vault.check_name(to, path.split("/"))
             check_new(workspace, to, besides=frozenset(going))
-        plan = _plan(workspace, going, moved, expected_revision, follow=retarget)
-        plan.stamps = stamps
+        plan = _plan(workspace, going, moved, expected_revision, stamps, follow=retarget)
         folder = {place.path: _shown_target(place, moved)} if place.folder else {}
         plan.links_left += _mentions(workspace, plan, going | folder)
         plan.edits = with_day_indexes(workspace, plan.edits)
@@ -205,20 +205,21 @@ def _plan(
     moved: dict[VaultPath, VaultPath],
     asked: Collection[VaultPath],
     expected: str | None,
+    stamps: Mapping[VaultPath, Stamp],
     *,
     follow: bool,
 ) -> _Plan:
-    plan = _Plan(moved)
+    plan = _Plan(moved, stamps)
     relocation = planned(workspace.index.names, moved)
     own: dict[VaultPath, bytes] = {}
     revisions = {
         source: revision_of_content(content_expected(workspace, source, expected if source in asked else None))
         for source in moved
     }
-    for path in _concerned(workspace, moved):
+    for path, links in _concerned(workspace, moved).items():
         if (file := parsed_part(workspace.vault, path)) is None:
             continue
-        note = parse(file.data)
+        note = _as_known(file, links, stamps) or parse(file.data)
         plan.seen[moved.get(path, path)] = file.revision
         found = respell(note, path, relocation)
         if (data := _followed(workspace, plan, file, note, found, follow=follow)) is None:
@@ -265,15 +266,26 @@ def _unspellable(path: VaultPath, found: list[Respelling], error: InvalidInput) 
     )
 
 
-def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> list[VaultPath]:
-    """The notes with links that may be affected: to what moves, of a name that goes or comes, or in what moves."""
+def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> dict[VaultPath, Sequence[Edge]]:
+    """The notes with links that may be affected, each with those of a name that goes or comes; of what moves, all."""
     index = workspace.index
-    concerned = {path for path in moved if (row := index.note(path)) is not None and row.format == "note"}
-    for source in moved:
-        concerned.update(index.referrers(source))
-    for name in {basename(path) for pair in moved.items() for path in pair}:
-        concerned.update(index.sources_naming(name))
-    return sorted(concerned)
+    concerned: defaultdict[VaultPath, list[Edge]] = defaultdict(list)
+    for name in {fold(basename(path)) for pair in moved.items() for path in pair}:
+        for edge in index.links_naming(name):
+            concerned[edge.source].append(edge)
+    notes = {path for path in moved if (row := index.note(path)) is not None and row.format == "note"}
+    return {path: () if path in notes else concerned[path] for path in sorted(notes | concerned.keys())}
+
+
+def _as_known(file: File, links: Sequence[Edge], stamps: Mapping[VaultPath, Stamp]) -> Note | None:
+    """A note by those of its links that the index tells of, as it knows these bytes; None where it must be parsed."""
+    known = (stamp := stamps.get(file.path)) is not None and stamp.revision == file.revision
+    if not known or not links or any(link.kind != "wiki" or link.origin != "body" for link in links):
+        return None
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for link in links:
+        lines[link.raw_target].append(link.line)
+    return known_links(file.data, lines)
 
 
 def _ask_again(workspace: Workspace, plan: _Plan, revisions: Mapping[VaultPath, Revision], *, follow: bool) -> None:

@@ -9,11 +9,15 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from reme.markdown import is_withdrawn, parse
+from reme.paths import VaultPath
 from reme.search import LEAST_BUDGET, MOST_BUDGET, Recall, recall_text
 from reme.search import recall as recall_for
 from reme.tools.asking import Archived, End, Layers, Paths, Start, ready
+from reme.tools.learnt import learnt
 from reme.tools.sidecars import resource_origin
 from reme.tools.workspace import Workspace
+from reme.vault import Vault
 
 __all__ = ["recall", "recall_text"]
 
@@ -52,7 +56,14 @@ def recall(
         vault=workspace.vault,
         anchors=workspace.anchors(),
         resource_origin=partial(resource_origin, workspace.vault),
+        withdrawn=partial(_is_withdrawn, workspace.vault),
     )
     workspace.met(dict.fromkeys(fact.path for fact in result.facts))
     workspace.vault.notices.extend(result.warnings)  # the block is for prompts and has no room for them
     return replace(result, warnings=(*result.warnings, *warnings)) if warnings else result
+
+
+def _is_withdrawn(vault: Vault, path: VaultPath, description: str) -> bool:
+    """Whether a note has stated what its description says, and does not any more."""
+    data = vault.bytes_of(path)
+    return data is not None and is_withdrawn(parse(data), description, (each.stated for each in learnt(vault, path)))

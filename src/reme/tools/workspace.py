@@ -3,7 +3,7 @@
 Owns nothing; holds the rooms below together.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -35,7 +35,7 @@ def _no_views() -> "Sequence[reme.vault.Amend]":
     return ()
 
 
-def _all_sourced(_changed: Collection[VaultPath]) -> tuple[VaultPath, ...]:
+def _all_sourced(_changed: "Mapping[VaultPath, reme.vault.Content | None]") -> tuple[VaultPath, ...]:
     return ()
 
 
@@ -76,7 +76,8 @@ class Workspace:
             brings it up to date itself.
         progress: Is told how far long work has come.
         views: Tells what would bring the views of the digest that are generated up to date.
-        unsourced: Tells which nodes of the digest state what these files, which have changed or gone, no longer say.
+        unsourced: Tells which nodes of the digest would state what their sources do not, if these files had these
+            contents.
     """
 
     vault: Vault
@@ -90,7 +91,7 @@ class Workspace:
     signals: Signals | None = None
     keeper: "Callable[[], reme.index.Keeper | None]" = _nobody
     views: "Callable[[], Sequence[reme.vault.Amend]]" = _no_views
-    unsourced: Callable[[Collection[VaultPath]], tuple[VaultPath, ...]] = _all_sourced
+    unsourced: "Callable[[Mapping[VaultPath, reme.vault.Content | None]], tuple[VaultPath, ...]]" = _all_sourced
     progress: Progress = unseen
     embedder_name: str = "none"
     reasoner_name: str = "offline"

@@ -20,7 +20,7 @@ from reme.vault.interrupted import finish_interrupted
 from reme.vault.journal import Record, Retention
 from reme.vault.layout import SETTINGS_FILE, SIDECAR_SUFFIX, Layer, Layout
 from reme.vault.roles import Role
-from reme.vault.undo import diff, history, undo
+from reme.vault.undo import after_undo, diff, history, undo
 
 __all__ = [
     "SETTINGS_FILE",
@@ -52,6 +52,7 @@ __all__ = [
     "Stat",
     "Unchanged",
     "Vault",
+    "after_undo",
     "check",
     "commit",
     "content_at",

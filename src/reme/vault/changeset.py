@@ -47,7 +47,7 @@ class Put:
             changed meanwhile is merged three ways where it does not touch; without them, or where it does, the
             outcome is ``Conflicted``.
         note: The note that ``data`` was made from, where it has been parsed, so that the laws need not do so again;
-            of one that is retargeted, its bytes, frontmatter and links are enough.
+            of one that is retargeted, its bytes and the links that get other targets are enough.
     """
 
     path: VaultPath

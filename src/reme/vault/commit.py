@@ -47,7 +47,8 @@ def locked(vault: Vault) -> Generator[None]:
     """
     with ExitStack() as stack:
         try:
-            vault.state_dir.mkdir(parents=True, exist_ok=True)
+            if not vault.lock.depth:
+                vault.state_dir.mkdir(parents=True, exist_ok=True)
             lock = stack.enter_context(vault.lock)
         except OSError as error:
             raise unwritable(error, f"the vault at {vault.root}") from error

@@ -232,12 +232,12 @@ class Vault:
 
     def exists(self, path: VaultPath) -> bool:
         """Whether there is a file at the path."""
-        return self.locate(path).is_file()
+        return os.path.isfile(self._located(path))  # noqa: PTH113
 
     def stat(self, path: VaultPath) -> Stat | None:
         """The file's size and times, or None if there is no file."""
         try:
-            found = self.locate(path).stat()
+            found = os.stat(self._located(path))  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -364,7 +364,7 @@ class Vault:
 
     def is_folder(self, path: VaultPath) -> bool:
         """Whether there is a folder at the path."""
-        return self.locate(path).is_dir()
+        return os.path.isdir(self._located(path))  # noqa: PTH112
 
     def belongs(self, path: VaultPath) -> bool:
         """Whether ``scan`` would tell of a file at the path, found out without a walk.

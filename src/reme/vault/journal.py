@@ -209,6 +209,10 @@ class Journal:
         """The finished entries' headings, newest first; of one run, if one is named. Damaged ones are passed over."""
         yield from self._headings(sorted(self._finished(f".{run}.zip" if run else ".zip"), reverse=True))
 
+    def runs(self) -> tuple[str, ...]:
+        """The ids of the runs that have finished entries, newest first; none is opened."""
+        return tuple(dict.fromkeys(name.split(".")[1] for name in sorted(self._finished(), reverse=True)))
+
     def _finished(self, ending: str = ".zip") -> list[str]:
         try:
             return [e.name for e in os.scandir(self._folder) if e.name.endswith(ending) and e.name != _PENDING]

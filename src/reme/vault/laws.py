@@ -76,7 +76,7 @@ def check_retarget(path: VaultPath, before: Note, post: bytes) -> None:
     Raises:
         Refused: If anything else differs.
     """
-    if not _only_targets_differ(before, post) and _around_targets(before) != _around_targets(parse(post)):
+    if not _only_targets_differ(before, post) and _around_targets(parse(before.source)) != _around_targets(parse(post)):
         raise _refused(path, "retarget", "more than link targets would change", [])
 
 

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -72,8 +72,8 @@ class Layout:
     def layer_of(self, path: VaultPath) -> Layer:
         """The layer that a path belongs to, in whatever letter case: to some disks it is the same place."""
         within = f"{fold(path)}/"
-        for layer, folder in self.folders().items():
-            if within.startswith(f"{fold(folder)}/"):
+        for layer, start in _starts(self):
+            if within.startswith(start):
                 return layer
         return "other"
 
@@ -81,6 +81,12 @@ class Layout:
     def ledger(self) -> VaultPath:
         """The file of decisions that could not be derived again, one JSON object a line."""
         return VaultPath(f"{self.audit}/ledger.jsonl")
+
+
+@lru_cache(maxsize=8)
+def _starts(layout: Layout) -> tuple[tuple[Layer, str], ...]:
+    """What the folded paths of each layer begin with."""
+    return tuple((layer, f"{fold(folder)}/") for layer, folder in layout.folders().items())
 
 
 def _on_disk(root: Path, name: str, folders: Callable[[Path], dict[str, dict[str, Path]]]) -> str:

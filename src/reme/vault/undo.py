@@ -21,7 +21,7 @@ from reme.vault.merge import merge
 from reme.vault.roles import Role
 from reme.wording import counted
 
-__all__ = ["diff", "history", "undo"]
+__all__ = ["after_undo", "diff", "history", "undo"]
 
 
 def history(
@@ -78,7 +78,7 @@ def undo(
                 hint=f"A person may, with the role person: `undo run={run}`",
                 details={"rule": "roles", "run": run},
             )
-        edits = _plan_undo(vault, run, paths, is_generated)
+        edits = tuple(_undone(vault, run, paths, is_generated).edits())
         if not edits:
             return Unchanged({})
         reason = f"undo of {run}: {entries[-1].record.reason}"
@@ -94,6 +94,20 @@ def undo(
                 raise Conflict(f"{', '.join(actual)} changed while {run} was being undone", hint="Try again.")
 
 
+def after_undo(
+    vault: Vault,
+    run: str,
+    paths: Sequence[VaultPath] | None = None,
+    is_generated: Callable[[VaultPath, bytes], bool] = lambda _path, _data: False,
+) -> dict[VaultPath, Content | None]:
+    """What would stand at each path that the undo of a run concerns, None for no file; see ``undo``.
+
+    Raises:
+        NotFound, Conflict: As ``undo``.
+    """
+    return _undone(vault, run, paths, is_generated).contents
+
+
 def _drop_folders(vault: Vault, entries: Sequence[Entry]) -> None:
     """Remove the folders that the undone entries made, and those that runs undone before made and these still used."""
     for entry in entries:
@@ -107,17 +121,17 @@ def _drop_folders(vault: Vault, entries: Sequence[Entry]) -> None:
                 vault.drop_empty(record.folders)
 
 
-def _plan_undo(
+def _undone(
     vault: Vault, run: str, paths: Sequence[VaultPath] | None, is_generated: Callable[[VaultPath, bytes], bool]
-) -> tuple[Edit, ...]:
-    """The edits that would undo a run now; see ``undo`` for arguments and errors."""
+) -> "_View":
+    """The files with a run undone; see ``undo`` for arguments and errors."""
     wanted = None if paths is None else set(paths)
     view = _View(vault, is_generated)
     touched = False
     entries = _entries(vault, run)
     undone, since = _since(vault, entries)
     if undone.issuperset(_changed(entries) if wanted is None else wanted):
-        return ()
+        return view
     for entry in entries:
         for step in reversed(entry.steps):
             if wanted is None or wanted & set(step.paths):
@@ -130,7 +144,7 @@ def _plan_undo(
         )
     if view.clashes:
         raise _overlap(vault, entries, list(dict.fromkeys(view.clashes)), since)
-    return tuple(view.edits())
+    return view
 
 
 def _entries(vault: Vault, run: str) -> list[Entry]:
@@ -212,7 +226,7 @@ class _View:
     vault: Vault
     is_generated: Callable[[VaultPath, bytes], bool]
     clashes: list[VaultPath] = field(default_factory=list[VaultPath])
-    _content: dict[VaultPath, Content | None] = field(default_factory=dict[VaultPath, Content | None])
+    contents: dict[VaultPath, Content | None] = field(default_factory=dict[VaultPath, Content | None])
     _file: dict[VaultPath, VaultPath] = field(default_factory=dict[VaultPath, VaultPath])
     """Where each path's file really is now."""
 
@@ -222,42 +236,42 @@ class _View:
                 current = self._see(path)
                 same = revision_of_content(current) == revision_of_content(post)
                 comes_back = post is None and self._gives_way(path)
-                self._content[path] = pre if same or comes_back else self._merged(path, post, current, pre)
-                if self._content[path] is None:
+                self.contents[path] = pre if same or comes_back else self._merged(path, post, current, pre)
+                if self.contents[path] is None:
                     self._file[path] = path
             case Added(path, offset, data):
                 rest = _without(self._see(path) or b"", offset, data)
                 if rest is None:
                     self.clashes.append(path)
                 else:
-                    self._content[path] = rest
+                    self.contents[path] = rest
             case Moved(source, target, _):
                 if self._see(target) is None or not self._gives_way(source):
                     self.clashes.append(target)
                 else:
-                    self._content[source], self._content[target] = self._content[target], None
+                    self.contents[source], self.contents[target] = self.contents[target], None
                     self._file[source], self._file[target] = self._file[target], target
 
     def edits(self) -> Iterable[Edit]:
         moved: set[VaultPath] = set()
-        for path, want in self._content.items():
+        for path, want in self.contents.items():
             origin = self._file[path]
-            if want is None or origin == path or self._content[origin] is not None or self.vault.exists(path):
+            if want is None or origin == path or self.contents[origin] is not None or self.vault.exists(path):
                 continue
             if (here := self.vault.revision_at(origin)) != ABSENT:
                 yield Move(origin, path, here, None if revision_of_content(want) == here else want)
                 moved.add(origin)
-        for path, want in self._content.items():
+        for path, want in self.contents.items():
             have = self.vault.revision_at(path)
             if revision_of_content(want) == have or path in moved or self._file[path] in moved:
                 continue
             yield Remove(path, have) if want is None else Put(path, want, have)
 
     def _see(self, path: VaultPath) -> Content | None:
-        if path not in self._content:
-            self._content[path] = self.vault.content_of(path)
+        if path not in self.contents:
+            self.contents[path] = self.vault.content_of(path)
             self._file[path] = path
-        return self._content[path]
+        return self.contents[path]
 
     def _gives_way(self, path: VaultPath) -> bool:
         """Whether a path is free for a file that comes back: there is none, or one that can be generated again."""

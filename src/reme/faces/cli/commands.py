@@ -173,3 +173,32 @@ def runtime(invocation: Invocation) -> None:
     from reme.app import run_runtime
 
     run_runtime(invocation.root(), tell=invocation.output.notice)
+
+
+@cli.command(params=common_options())
+@click.option("--host", help="The name or address to listen at. [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0 takes any that is free. [default: 8765]")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False),
+    help="Ask for a token of this file, which is made if it is not there.",
+)
+@click.pass_obj
+def serve(invocation: Invocation, host: str | None, port: int | None, token_file: str | None) -> None:
+    """Serve the vault by HTTP until stopped.
+
+    Without tokens, only this machine is served, and calls have the rights of an agent, or of a curator with --role
+    curator.
+    """
+    if invocation.role == "person":
+        raise click.UsageError("without a token nobody acts as a person; --role is agent or curator")
+    root = invocation.root()
+    from dataclasses import replace
+
+    from reme.config import load_settings
+    from reme.faces.http import serve_vault
+
+    given = {"host": host, "port": port, "token_file": token_file}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    settings = replace(load_settings(root).http, **chosen)
+    serve_vault(root, settings, invocation.role or "agent", tell=invocation.output.notice)

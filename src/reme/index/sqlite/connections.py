@@ -196,13 +196,14 @@ class Connections:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_STEP_S)
-        run(db, f"PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -{_CACHE_KIB}")
+        run(db, "PRAGMA synchronous = NORMAL")
+        _use_memory(db)
         return db
 
     def _connect_reader(self) -> apsw.Connection:
         db = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(int(self._timeout * 1000))
-        run(db, f"PRAGMA mmap_size = 0; PRAGMA cache_size = -{_CACHE_KIB}")
+        _use_memory(db)
         return db
 
     def _borrow(self) -> tuple[apsw.Connection, int]:
@@ -250,6 +251,11 @@ class Connections:
             raise IndexUnavailable(message, hint="Try again in a moment.") from error
         except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
             raise _unusable(self.path, error) from error
+
+
+def _use_memory(db: apsw.Connection) -> None:
+    """Keep pages in the connection's own cache. All rows are read: what stands behind one that is not is not done."""
+    rows(db, f"PRAGMA mmap_size = 0; PRAGMA cache_size = -{_CACHE_KIB}")
 
 
 def _unusable(path: Path, error: Exception) -> IndexUnavailable:

@@ -22,6 +22,7 @@ __all__ = [
     "inlinks",
     "links",
     "links_from",
+    "links_naming",
     "links_to",
     "neighbours",
     "predicates",
@@ -101,6 +102,12 @@ def sources_naming(db: apsw.Connection, name: str) -> list[VaultPath]:
     """The files that have a link whose last component is this name."""
     sql = "SELECT DISTINCT s.path FROM links l JOIN files s ON s.id = l.source WHERE l.key = ? ORDER BY s.path"
     return [VaultPath(row[0]) for row in rows(db, sql, (link_key(name),))]
+
+
+def links_naming(db: apsw.Connection, name: str) -> list[Edge]:
+    """The links whose last component is this name."""
+    sql = f"SELECT {_EDGE} FROM {_JOINED} WHERE l.key = ? ORDER BY s.path, l.place"
+    return _edges(rows(db, sql, (link_key(name),)))
 
 
 def inlinks(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:

@@ -6,36 +6,67 @@ Knows nothing of how postings are kept.
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections.abc import Callable, Sequence, Set
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 import apsw
 
 from reme.index.rows import ANY, Around, ChunkKey, Filter, Standing, StoredChunk, Turn
 from reme.index.sqlite.connections import rows
-from reme.index.sqlite.notes import condition, standings
+from reme.index.sqlite.notes import condition, ids_of, standings
 from reme.index.sqlite.schema import CHUNK_BITS
 
-__all__ = ["around", "chunks", "plan", "wanted_of"]
+__all__ = ["Scope", "around", "chunks", "plan", "scope_of", "wanted_of"]
 
 _WIDER: Final = 4
 _MOST_HELD: Final = 4_096
+_FEW: Final = 4_000
 
 
-def wanted_of(
-    db: apsw.Connection, ranked: Callable[[int], list[ChunkKey]], wanted: Filter, without: Set[int], limit: int
-) -> list[ChunkKey]:
+class Scope(NamedTuple):
+    """What a filter comes to in one state of the index.
+
+    Attributes:
+        wanted: What is still to be asked of each chunk.
+        without: Files that are not wanted.
+        within: The files that may be, where they are few; None where they are not.
+    """
+
+    wanted: Filter
+    without: frozenset[int]
+    within: frozenset[int] | None
+
+
+def scope_of(db: apsw.Connection, wanted: Filter) -> Scope:
+    """The files that a filter leaves out, and those that it wants, if they are few; days are asked of each chunk."""
+    without = ids_of(db, wanted.without_layers, wanted.without_paths)
+    rest = replace(wanted, without_layers=frozenset(), without_paths=frozenset())
+    undated = replace(rest, start_date=None, end_date=None, start_ns=None, end_ns=None)
+    if undated == ANY:
+        return Scope(rest, without, None)
+    where, values = condition(undated)
+    few = rows(db, f"SELECT f.id FROM files f WHERE {where} LIMIT {_FEW + 1}", values)
+    if len(few) > _FEW:
+        return Scope(rest, without, None)
+    days = Filter(
+        start_date=wanted.start_date, end_date=wanted.end_date, start_ns=wanted.start_ns, end_ns=wanted.end_ns
+    )
+    return Scope(days, frozenset(), frozenset(file for (file,) in few) - without)
+
+
+def wanted_of(db: apsw.Connection, ranked: Callable[[int], list[ChunkKey]], scope: Scope, limit: int) -> list[ChunkKey]:
     """The best among those wanted.
 
     Every match may be looked at, but few are where most are wanted.
 
     Args:
         db: A reader.
-        ranked: Gives as many of the best as are asked for, if there are so many.
-        wanted: The filter.
-        without: Files that are not wanted either.
+        ranked: Gives as many of the best as are asked for, if there are so many, of the files that may be wanted.
+        scope: The filter.
         limit: Most of them.
     """
+    wanted, without, _ = scope
     if wanted == ANY and not without:
         return ranked(limit)
     sql, values = plan(wanted)

@@ -28,11 +28,12 @@ __all__ = [
     "problems",
     "standings",
     "tags",
+    "tags_among",
 ]
 
 _COLUMNS: Final = """f.id, f.path, f.layer, f.format, f.name, f.description, f.properties, f.date, f.size, f.mtime_ns,
 f.revision, f.chunks"""
-_SHORT: Final = _COLUMNS.replace("f.properties", "NULL")
+_SHORT: Final = _COLUMNS.replace("f.properties", "'{}'")
 _FOLDER: Final = "rtrim(path, replace(path, '/', ''))"
 """With a slash at its end; there is an index by it."""
 _GLOB: Final = frozenset("*?[")
@@ -108,7 +109,7 @@ def notes(db: apsw.Connection, wanted: Filter) -> list[IndexedNote]:
     labels: dict[int, list[str]] = {}
     for file, tag in rows(db, "SELECT file, tag FROM tags ORDER BY file, folded"):
         labels.setdefault(file, []).append(tag)
-    return [indexed(row, tuple(labels.get(row[0], ())), json.loads(row[6])) for row in found]
+    return [indexed(row, tuple(labels.get(row[0], ()))) for row in found]
 
 
 def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
@@ -117,7 +118,7 @@ def one(db: apsw.Connection, path: VaultPath) -> IndexedNote | None:
     if not found:
         return None
     tagged = rows(db, "SELECT tag FROM tags WHERE file = ? ORDER BY folded", (found[0][0],))
-    return indexed(found[0], tuple(row[0] for row in tagged), json.loads(found[0][6]))
+    return indexed(found[0], tuple(row[0] for row in tagged))
 
 
 def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
@@ -134,19 +135,25 @@ def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
 def notes_by_path(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
     """Files without their tags and properties, by path."""
     sql = f"SELECT {_SHORT} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
-    return {row[1]: indexed(row, (), {}) for row in rows(db, sql, (json.dumps(list(paths)),))}
+    return {row[1]: indexed(row, ()) for row in rows(db, sql, (json.dumps(list(paths)),))}
 
 
-def indexed(row: Row, tagged: tuple[str, ...], properties: dict[str, Any]) -> IndexedNote:
+def indexed(row: Row, tagged: tuple[str, ...]) -> IndexedNote:
     """A row of ``files``."""
-    _, path, layer, form, name, description, _, date, size, mtime_ns, revision, chunks = row
-    return IndexedNote(path, layer, form, name, description, tagged, properties, date, size, mtime_ns, revision, chunks)
+    return IndexedNote._make((*row[1:6], tagged, *row[6:]))
 
 
 def tags(db: apsw.Connection) -> list[tuple[str, int]]:
     """Tags with the number of files that have them."""
     found = rows(db, "SELECT min(tag), count(*) FROM tags GROUP BY folded ORDER BY folded")
     return [(tag, count) for tag, count in found]
+
+
+def tags_among(db: apsw.Connection, among: Sequence[str]) -> frozenset[str]:
+    """Those of these tags, case-folded, that any file has, or one nested below."""
+    sql = """SELECT value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM tags t WHERE t.folded = j.value)
+    OR EXISTS (SELECT 1 FROM tags t WHERE t.folded >= j.value || '/' AND t.folded < j.value || '0')"""
+    return frozenset(tag for (tag,) in rows(db, sql, (json.dumps(list(among)),)))
 
 
 def keys(db: apsw.Connection, among: Sequence[str]) -> frozenset[str]:

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
@@ -40,6 +39,7 @@ from reme.index.sqlite import graph, keywords
 from reme.index.sqlite import notes as files
 from reme.index.sqlite.connections import Connections, Row, each, rows, run, run_many
 from reme.index.sqlite.dump import dump
+from reme.index.sqlite.keywords import Scope, scope_of
 from reme.index.sqlite.matching import Segments, best, best_of_files, held, relevance
 from reme.index.sqlite.names import StoredNames, resolve_all
 from reme.index.sqlite.postings import due, tidy
@@ -83,7 +83,7 @@ class SqliteIndex:
         self._tokenizing = threading.Lock()
         self._segments = Segments()
         self._within = threading.local()
-        self._left_out: tuple[object, frozenset[int]] = (None, frozenset())
+        self._scoped: tuple[object, Scope] = (None, Scope(ANY, frozenset(), None))
         self._scanner: object | None = None  # needs numpy, which only vectors do
         self._connections = Connections(path, prepare=self._prepare, is_current=self._is_current, timeout=timeout)
 
@@ -157,6 +157,11 @@ class SqliteIndex:
         """Tags with the number of files that have them."""
         with self._connections.reading() as db:
             return files.tags(db)
+
+    def tags_among(self, tags: Sequence[str]) -> frozenset[str]:
+        """Those of these tags that any file has, or one nested below."""
+        with self._connections.reading() as db:
+            return files.tags_among(db, tags)
 
     def keys(self, among: Sequence[str] = ()) -> frozenset[str]:
         """The keys of properties and fields that any note gives a value, case-folded."""
@@ -277,6 +282,11 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return graph.sources_naming(db, name)
 
+    def links_naming(self, name: str) -> list[Edge]:
+        """The links whose last component is this name."""
+        with self._connections.reading() as db:
+            return graph.links_naming(db, name)
+
     def inlinks(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
         """How many other files refer to each."""
         with self._connections.reading() as db:
@@ -310,14 +320,16 @@ class SqliteIndex:
     def matches(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
         """The chunks that answer best to some terms."""
         with self._connections.reading() as db:
-            ranked = partial(best, db, self._current(db), weights, bm25)
-            return keywords.wanted_of(db, ranked, *self._scope(db, wanted), limit)
+            scope = self._scope(db, wanted)
+            ranked = partial(best, db, self._current(db), weights, bm25, scope.within)
+            return keywords.wanted_of(db, ranked, scope, limit)
 
     def gathered(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
         """The best chunks of the files that hold most of the terms."""
         with self._connections.reading() as db:
-            ranked = partial(best_of_files, db, self._current(db), weights, bm25)
-            return keywords.wanted_of(db, ranked, *self._scope(db, wanted), limit)
+            scope = self._scope(db, wanted)
+            ranked = partial(best_of_files, db, self._current(db), weights, bm25, scope.within)
+            return keywords.wanted_of(db, ranked, scope, limit)
 
     def held(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> list[tuple[float, float]]:
         """How much of the terms these chunks hold, and their files."""
@@ -340,17 +352,15 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return keywords.around(db, self._current(db).standings, keys, distance)
 
-    def _scope(self, db: apsw.Connection, wanted: Filter) -> tuple[Filter, frozenset[int]]:
-        """A filter without what it leaves out by layer or name, and the files that these are, looked up only once."""
-        if not (wanted.without_layers or wanted.without_paths):
-            return wanted, frozenset()
+    def _scope(self, db: apsw.Connection, wanted: Filter) -> Scope:
+        """What a filter comes to, looked up only once."""
         segments = self._current(db)
-        asked = (segments.store, segments.position, wanted.without_layers, wanted.without_paths)
-        known, left_out = self._left_out
+        asked = (segments.store, segments.position, wanted)
+        known, scope = self._scoped
         if known != asked:
-            left_out = files.ids_of(db, wanted.without_layers, wanted.without_paths)
-            self._left_out = (asked, left_out)
-        return replace(wanted, without_layers=frozenset(), without_paths=frozenset()), left_out
+            scope = scope_of(db, wanted)
+            self._scoped = (asked, scope)
+        return scope
 
     def _current(self, db: apsw.Connection) -> Segments:
         """The segments in the state that this reader sees."""
@@ -414,7 +424,7 @@ class SqliteIndex:
         with self._connections.reading() as db:
             if self._scanner is None:
                 self._scanner = Scanner()
-            return cast("Scanner", self._scanner).nearest(db, vector, *self._scope(db, wanted), limit)
+            return cast("Scanner", self._scanner).nearest(db, vector, self._scope(db, wanted), limit)
 
     def cosines(self, vector: bytes, keys: Sequence[ChunkKey]) -> dict[ChunkKey, float]:
         """The cosine of each of these chunks that has a vector."""

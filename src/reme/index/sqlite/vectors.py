@@ -11,7 +11,7 @@ loops are used that start no threads.
 
 import json
 import threading
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import apsw
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from reme.index.rows import ChunkKey, Filter, Unembedded
 from reme.index.sqlite.connections import rows, run, run_many
+from reme.index.sqlite.keywords import Scope
 from reme.index.sqlite.notes import condition
 from reme.index.sqlite.schema import CHUNK_BITS
 
@@ -169,16 +170,23 @@ def _signs(numbers: _Floats) -> NDArray[np.uint64]:
     return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
 
 
+_NO_SCALES: Final = np.empty(0, np.float32)
+
+
 class _Held(NamedTuple):
-    """The blocks in one state of the store, by their numbers; and the signs where there are too many to compare all."""
+    """The blocks in one state of the store, by their numbers; and the signs where there are too many to compare all.
+
+    All blocks are full but the last; ``scales`` are those of all places.
+    """
 
     blocks: tuple[_Block, ...] = ()
+    scales: _Floats = _NO_SCALES
     signs: _Signs | None = None
 
     @property
     def size(self) -> int:
-        """How many places there are; all blocks are full but the last."""
-        return _BLOCK_ROWS * (len(self.blocks) - 1) + len(self.blocks[-1].scales) if self.blocks else 0
+        """How many places there are."""
+        return len(self.scales)
 
     def best(self, asked: _Floats, most: int, among: _Places | None = None) -> _Places:
         """The places of the vectors most alike, best first.
@@ -200,13 +208,11 @@ class _Held(NamedTuple):
         """About the cosines of the vectors at some places, ascending."""
         ends = np.searchsorted(places, np.arange(len(self.blocks) + 1) * _BLOCK_ROWS).tolist()
         slots = places % _BLOCK_ROWS
-        found = np.empty(len(places), np.float32)
+        numbers = np.empty((len(places), len(asked)), np.int8)
         for block, first, end in zip(self.blocks, ends, ends[1:], strict=False):
             if first < end:
-                here = slots[first:end]
-                dots = np.einsum("ij,j->i", block.rows.take(here, axis=0).astype(np.float32), asked)
-                np.multiply(dots, block.scales.take(here), out=found[first:end])
-        return found
+                block.rows.take(slots[first:end], axis=0, out=numbers[first:end], mode="clip")
+        return np.einsum("ij,j->i", numbers, asked) * self.scales.take(places)
 
 
 class Scanner:
@@ -216,19 +222,17 @@ class Scanner:
         self._held = _Held()
         self._lock = threading.Lock()
 
-    def nearest(
-        self, db: apsw.Connection, vector: bytes, wanted: Filter, without: Set[int], limit: int
-    ) -> list[ChunkKey]:
-        """The chunks with the greatest cosines among those wanted and of no file ``without``.
+    def nearest(self, db: apsw.Connection, vector: bytes, scope: Scope, limit: int) -> list[ChunkKey]:
+        """The chunks with the greatest cosines among those wanted.
 
         Exact, but for ties within int8, where no more than 4,000 vectors are wanted; else nearly always.
         """
         asked = np.frombuffer(vector, np.float32)
         held = self._loaded(db)
-        best = held.best(asked, limit * _WIDER)
-        found = _chunks_at(db, best, wanted, without)
+        best = held.best(asked, limit * _WIDER) if scope.within is None else np.empty(0, np.intp)
+        found = _chunks_at(db, best, scope)
         if len(found) < limit and len(best) < held.size:
-            found = _chunks_wanted(db, wanted, without)
+            found = _chunks_wanted(db, scope)
             places = np.unique(np.array([place for _, place in found], np.intp))
             best = held.best(asked, limit + _RESCORED, places)
         at: dict[int, list[ChunkKey]] = {}
@@ -249,17 +253,18 @@ class Scanner:
 def _read(db: apsw.Connection, stamps: Sequence[int], before: _Held) -> _Held:
     """The blocks with these stamps; what ``before`` has of them is taken from it."""
     known = {block.stamp: block for block in before.blocks}
-    held = _Held(tuple(known.get(stamp) or _block(db, number, stamp) for number, stamp in enumerate(stamps)))
+    blocks = tuple(known.get(stamp) or _block(db, number, stamp) for number, stamp in enumerate(stamps))
+    held = _Held(blocks, np.concatenate([_NO_SCALES, *(block.scales for block in blocks)]))
     if held.size <= _COMPARED:
         return held
-    first, old = held.blocks[0], before.signs
+    first, old = blocks[0], before.signs
     if old is None or first is not before.blocks[0]:
         known, old = {}, _Signs(first.vectors.mean(axis=0), np.empty((0, 0), np.uint64))
     words = np.empty((-(-first.rows.shape[1] // 64), held.size), np.uint64)
-    for start, block in zip(range(0, held.size, _BLOCK_ROWS), held.blocks, strict=True):
+    for start, block in zip(range(0, held.size, _BLOCK_ROWS), blocks, strict=True):
         places = slice(start, start + len(block.scales))
         words[:, places] = old.words[:, places] if block.stamp in known else _signs(block.vectors - old.centre)
-    return _Held(held.blocks, _Signs(old.centre, words))
+    return held._replace(signs=_Signs(old.centre, words))
 
 
 def _block(db: apsw.Connection, number: int, stamp: int) -> _Block:
@@ -273,27 +278,29 @@ def _least(values: NDArray[Any], most: int) -> _Places:
     return np.argpartition(values, most - 1)[:most] if most < len(values) else np.arange(len(values))
 
 
-def _chunks_at(
-    db: apsw.Connection, places: NDArray[np.intp], wanted: Filter, without: Set[int]
-) -> list[tuple[ChunkKey, int]]:
+def _chunks_at(db: apsw.Connection, places: _Places, scope: Scope) -> list[tuple[ChunkKey, int]]:
     """The chunks at some places, of those wanted."""
-    joins, where, values = _scope(wanted)
+    joins, where, values = _asked_of(scope.wanted)
     files = f"CROSS JOIN files f ON f.id = e.chunk >> {CHUNK_BITS}" if where else ""
     sql = f"""SELECT e.chunk, e.place FROM json_each(:places) j CROSS JOIN embedded e ON e.place = j.value
     {files}{joins} WHERE {where or "1"}"""
     found = rows(db, sql, {**values, "places": json.dumps(places.tolist())})
-    return [(key, place) for key, place in found if key >> CHUNK_BITS not in without]
+    return [(key, place) for key, place in found if key >> CHUNK_BITS not in scope.without]
 
 
-def _chunks_wanted(db: apsw.Connection, wanted: Filter, without: Set[int]) -> list[tuple[ChunkKey, int]]:
+def _chunks_wanted(db: apsw.Connection, scope: Scope) -> list[tuple[ChunkKey, int]]:
     """All chunks that are wanted and have a vector, found from the side of the filter."""
-    joins, where, values = _scope(wanted)
-    sql = f"""SELECT e.chunk, e.place FROM files f CROSS JOIN embedded e ON e.chunk >= f.id << {CHUNK_BITS}
+    joins, where, values = _asked_of(scope.wanted)
+    files = "files f"
+    if scope.within is not None:
+        files = "json_each(:files) j CROSS JOIN files f ON f.id = j.value"
+        values["files"] = json.dumps([*scope.within])
+    sql = f"""SELECT e.chunk, e.place FROM {files} CROSS JOIN embedded e ON e.chunk >= f.id << {CHUNK_BITS}
     AND e.chunk < (f.id + 1) << {CHUNK_BITS}{joins} WHERE {where or "1"}"""
-    return [(key, place) for key, place in rows(db, sql, values) if key >> CHUNK_BITS not in without]
+    return [(key, place) for key, place in rows(db, sql, values) if key >> CHUNK_BITS not in scope.without]
 
 
-def _scope(wanted: Filter) -> tuple[str, str, dict[str, Any]]:
+def _asked_of(wanted: Filter) -> tuple[str, str, dict[str, Any]]:
     dated = wanted.start_date is not None or wanted.end_date is not None
     where, values = condition(wanted, turns=dated)
     return " CROSS JOIN chunks c ON c.id = e.chunk" if dated and where else "", where, values

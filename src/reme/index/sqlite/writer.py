@@ -5,9 +5,9 @@ Owns every row that is written. Knows nothing of files: it is given entries.
 
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import apsw
 
 from reme.errors import InvalidInput
 from reme.index.rows import ChunkEntry, Entry, Stamp, Taken
-from reme.index.sqlite.connections import rows, run, run_many
+from reme.index.sqlite.connections import Row, rows, run, run_many
 from reme.index.sqlite.names import link_key, path_keys, resolve_some
 from reme.index.sqlite.postings import SegmentWriter, bury, crowded, tidy
 from reme.index.sqlite.schema import CHUNK_BITS
@@ -32,28 +32,29 @@ _INSERTS: Final = {
     "chunks": "INSERT OR REPLACE INTO chunks VALUES (?,?,?)",
     "texts": "INSERT OR REPLACE INTO texts VALUES (?,?,?,?,?,?,?,?,?,?)",
     "embedded": "INSERT INTO embedded SELECT ?, place FROM vectors WHERE hash = ?",
-    "links": "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL)",
-    "aliases": "INSERT OR IGNORE INTO aliases VALUES (?,?)",
-    "tags": "INSERT OR IGNORE INTO tags VALUES (?,?,?)",
-    "fields": "INSERT OR IGNORE INTO fields VALUES (?,?,?)",
-    "problems": "INSERT INTO problems VALUES (?,?,?,?)",
 }
+_OF_A_FILE: Final = {
+    "links": ("source", 2, "source, place, kind, raw, anchor, alias, predicate, line, origin, key, counts"),
+    "aliases": ("file", 2, "file, alias"),
+    "tags": ("file", 2, "file, folded, tag"),
+    "fields": ("file", 3, "file, key, value"),
+    "problems": ("file", 4, "file, rule, message, line"),
+}
+"""Tables of which a file has several rows: the column that names it, how many columns tell its rows apart, all."""
 _MOST_COLLECTED: Final = 2_000
-_SMALL: Final = ("aliases", "tags", "fields", "problems")
-_LINKS: Final = """SELECT source, place, kind, raw, anchor, alias, predicate, line, origin, key, counts FROM links
-WHERE source = ? ORDER BY place"""
 _CHUNKS: Final = """SELECT id, line, end_line, start, end, trail, hash, words, length, speaker, date
 FROM texts JOIN chunks USING (id) WHERE id >= ? AND id < ?"""
 
 
 @dataclass(slots=True)
 class _Opened:
-    """The file whose chunks are being taken, and how many there are so far."""
+    """The file whose chunks are being taken, how many there are so far, and whether the store has more of it."""
 
     file: int
     entry: Entry
     known: bool
     chunks: int = 0
+    more: bool = False
 
 
 class SqliteWriter:
@@ -64,7 +65,8 @@ class SqliteWriter:
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        self._pending: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
+        self._pending: dict[str, list[tuple[Any, ...]]] = {table: [] for table in (*_INSERTS, *_OF_A_FILE)}
+        self._known: set[int] = set()
         self._postings = SegmentWriter(db)
         self._ids: dict[VaultPath, int | None] = {}
         self._keys: set[str] = set()
@@ -101,8 +103,9 @@ class SqliteWriter:
         file = self._new_id() if known is None else known
         self._ids[entry.path] = file
         self._files.add(file)
-        self._add_links(file, entry, known is not None)
-        self._add_small(file, entry, known is not None)
+        if known is not None:
+            self._known.add(file)
+        self._add_rows(file, entry)
         self._opened = _Opened(file, entry, known is not None)
         self._add_chunks(self._opened, entry.chunks)
 
@@ -162,9 +165,8 @@ class SqliteWriter:
         aliases = rows(self._db, "SELECT alias FROM aliases WHERE file = ?", (file,))
         self._keys |= {link_key(alias) for (alias,) in aliases} | path_keys(path)
         self._drop_chunks(file, 0)
-        run(self._db, "DELETE FROM links WHERE source = ?", (file,))
-        for table in _SMALL:
-            run(self._db, f"DELETE FROM {table} WHERE file = ?", (file,))
+        for table, (column, _, _) in _OF_A_FILE.items():
+            run(self._db, f"DELETE FROM {table} WHERE {column} = ?", (file,))
         run(self._db, "UPDATE links SET target = NULL WHERE target = ?", (file,))
         run(self._db, "DELETE FROM files WHERE id = ?", (file,))
 
@@ -200,53 +202,24 @@ class SqliteWriter:
             self.stamp(path)
         return self._ids[path]
 
-    def _add_links(self, file: int, entry: Entry, known: bool) -> None:
-        found = [
-            (
-                file,
-                place,
-                link.kind,
-                link.target,
-                link.anchor,
-                link.alias,
-                link.predicate,
-                link.line,
-                link.origin,
-                link_key(link.target),
-                entry.counts and link.kind != "image",
-            )
-            for place, link in enumerate(entry.links)
+    def _add_rows(self, file: int, entry: Entry) -> None:
+        pending = self._pending
+        pending["links"] += [
+            (file, place, kind, target, *said, line, origin, link_key(target), entry.counts and kind != "image")
+            for place, (kind, target, *said, _, _, line, origin) in enumerate(entry.links)
         ]
-        before = rows(self._db, _LINKS, (file,)) if known else []
-        if gone := [row[:2] for row, now in zip_longest(before, found) if row is not None and row != now]:
-            run_many(self._db, "DELETE FROM links WHERE source = ? AND place = ?", gone)
-        if new := [row for row, had in zip_longest(found, before) if row is not None and row != had]:
-            self._pending["links"] += new
-            self._linking.add(file)
-        self._collected += len(new)
-
-    def _add_small(self, file: int, entry: Entry, known: bool) -> None:
-        found: dict[str, list[tuple[Any, ...]]] = {
-            "aliases": [(alias, file) for alias in entry.aliases],
-            "tags": [(file, fold(tag), tag) for tag in entry.tags],
-            "fields": [(file, key, value) for key, value in entry.fields],
-            "problems": [(file, *problem) for problem in entry.problems],
-        }
-        for table, new in found.items():
-            before = rows(self._db, f"SELECT * FROM {table} WHERE file = ?", (file,)) if known else []
-            if sorted(before) == sorted(new):
-                continue
-            if before:
-                run(self._db, f"DELETE FROM {table} WHERE file = ?", (file,))
-            self._pending[table] += new
-            if table == "aliases":
-                self._keys |= {link_key(alias) for alias, _ in set(before).symmetric_difference(new)}
+        pending["aliases"] += [(file, alias) for alias in entry.aliases]
+        pending["tags"] += [(file, *tag) for tag in {fold(tag): tag for tag in reversed(entry.tags)}.items()]
+        pending["fields"] += [(file, key, value) for key, value in entry.fields]
+        pending["problems"] += [(file, *problem) for problem in dict.fromkeys(entry.problems)]
+        self._collected += len(entry.links)
 
     def _add_chunks(self, opened: _Opened, chunks: Sequence[ChunkEntry]) -> None:
         pending = self._pending
         first = (opened.file << CHUNK_BITS) + opened.chunks
-        known = rows(self._db, _CHUNKS, (first, first + len(chunks))) if opened.known else []
+        known = rows(self._db, _CHUNKS, (first, first + len(chunks) + 1)) if opened.known else []
         before = {row[0]: row for row in known}
+        opened.more = before.pop(first + len(chunks), None) is not None
         for key, chunk in enumerate(chunks, first):
             trail = f"[{', '.join(map(encode_basestring, chunk.trail))}]"
             place = (key, chunk.line, chunk.end_line, chunk.start, chunk.end, trail, chunk.hash, chunk.words)
@@ -275,7 +248,7 @@ class SqliteWriter:
         if (opened := self._opened) is None:
             return
         self._opened = None
-        if opened.known:
+        if opened.more:
             self._drop_chunks(opened.file, opened.chunks)
         self._pending["files"].append(_file_row(opened.file, opened.entry, opened.chunks))
 
@@ -299,10 +272,31 @@ class SqliteWriter:
 
     def _write_pending(self) -> None:
         self._collected = 0
-        for table, collected in self._pending.items():
-            if collected:
-                run_many(self._db, _INSERTS[table], collected)
-                collected.clear()
+        for table in _OF_A_FILE:
+            self._write_rows(table)
+        self._known.clear()
+        for table, insert in _INSERTS.items():
+            run_many(self._db, insert, self._pending[table])
+            self._pending[table].clear()
+
+    def _write_rows(self, table: str) -> None:
+        """Make the rows that a table has of the files which were put be those that were collected."""
+        file, keys, columns = _OF_A_FILE[table]
+        wanted, new = self._pending[table], self._pending[table]
+        gone: set[Row] = set()
+        if self._known:
+            sql = f"SELECT {columns} FROM {table} WHERE {file} IN (SELECT value FROM json_each(?))"
+            had = set(rows(self._db, sql, (json.dumps([*self._known]),)))
+            new, gone = [row for row in wanted if row not in had], had.difference(wanted)
+        names = columns.split(", ")
+        condition = " AND ".join(f"{name} = ?" for name in names[:keys])
+        run_many(self._db, f"DELETE FROM {table} WHERE {condition}", [row[:keys] for row in gone])
+        run_many(self._db, f"INSERT INTO {table}({columns}) VALUES ({','.join('?' * len(names))})", new)
+        if table == "links":
+            self._linking.update(row[0] for row in new)
+        elif table == "aliases":
+            self._keys.update(link_key(alias) for _, alias in (*new, *gone))
+        wanted.clear()
 
 
 def _file_row(file: int, entry: Entry, chunks: int) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from reme.reason.offline.extracting import extract
 from reme.reason.offline.integrating import integrate
 from reme.reason.offline.segmenting import segment
 from reme.reason.offline.terms import Lexicon
+from reme.reason.offline.titles import entitled
 
 __all__ = ["OfflineReasoner"]
 
@@ -58,6 +59,11 @@ class OfflineReasoner:
     ) -> Extraction:
         """Find units; those that share a word with the hint come first."""
         return extract(self._lexicon, sources, buckets, max_units, hint)
+
+    def entitle(self, statements: Sequence[str]) -> tuple[str, str]:
+        """A title and a one-line description of statements, of which there is at least one."""
+        head = entitled(self._lexicon, statements)
+        return head.title, head.description
 
     async def integrate(
         self, unit: Unit, evidence: Sequence[SourceLine], candidates: Sequence[Candidate], complaint: str = ""

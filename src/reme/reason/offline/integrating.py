@@ -33,6 +33,7 @@ from reme.reason.offline.contradicting import Said, alike, contradicts
 from reme.reason.offline.rules import has_cjk
 from reme.reason.offline.shelf import Shelf
 from reme.reason.offline.terms import Lexicon, inverse_frequencies, overlap
+from reme.reason.offline.titles import entitled
 
 __all__ = ["integrate"]
 
@@ -74,11 +75,26 @@ def integrate(
     if chosen is None:
         disputes = _disputes(read, own, evidence)
         stated = tuple(claim for claim in own if claim not in disputes)
-        return Create(stated, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
+        name, summary = _called(lexicon, unit, own, list(placed))
+        disputed = tuple(disputes.values())
+        return Create(stated, relations, elsewhere=elsewhere, disputes=disputed, name=name, summary=summary)
     edits = _edits(read, own, evidence, shelves[chosen - 1])
     disputes = _disputes(read, [edit.claim for edit in edits if isinstance(edit, Insert)], evidence)
     edits = tuple(edit for edit in edits if not (isinstance(edit, Insert) and edit.claim in disputes))
     return Update(chosen, shape_of(edits), edits, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
+
+
+def _called(lexicon: Lexicon, unit: Unit, own: Sequence[Claim], gone: Sequence[Claim]) -> tuple[str, str]:
+    """Title and description of what is left of a unit, each empty where the unit's says something of that."""
+    if not gone:
+        return "", ""
+    head = entitled(lexicon, [claim.text for claim in own])
+    parts = re.split(r"(?<=: )|(?<=：)", unit.name, maxsplit=1)
+    said = lexicon.terms(parts[-1])
+    left, went = ([lexicon.terms(claim.text) for claim in claims] for claims in (own, gone))
+    is_lost = any(said <= terms for terms in went) and not any(said <= terms for terms in left)
+    is_told = any(fold(unit.summary) in fold(claim.text) for claim in own)
+    return "".join((*parts[:-1], head.title)) if is_lost else "", "" if is_told else head.description
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from reme.reason.decisions import Event, Message, OpenEvent, Statement
 from reme.reason.offline.dates import resolve_relative
 from reme.reason.offline.procedures import steps_in
 from reme.reason.offline.rules import has_cjk, rules_for
-from reme.reason.offline.sentences import Part, Sentence, hangs, pick, proposes, rate, split
+from reme.reason.offline.sentences import Part, Sentence, hangs, pick, proposes, rate, split, told_before_asking
 from reme.reason.offline.terms import Lexicon, cosine, inverse_frequencies
 from reme.reason.offline.titles import headline
 
@@ -123,7 +123,10 @@ def _rated(
             found[-1] = both
             continue
         whole = listed and 0 < len(part.whole) <= _LONGEST_STEP
-        found.append(weigh(part.whole if whole else part.text, step=steps.get(place)))
+        weighed = weigh(part.whole if whole else part.text, step=steps.get(place))
+        if weighed is None and personal and place not in steps and (told := told_before_asking(part.text, names)):
+            weighed = weigh(told)
+        found.append(weighed)
     steps_told = [s for s in found if s and s.kind == "procedure"]
     if len(steps_told) == 1 and rules_for(steps_told[0].text).later.match(steps_told[0].text):
         found = [None if s is steps_told[0] else s for s in found]

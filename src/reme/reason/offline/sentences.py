@@ -27,6 +27,7 @@ __all__ = [
     "rate",
     "repeats",
     "split",
+    "told_before_asking",
 ]
 
 _SHORTEST_LATIN_WORDS: Final = 4
@@ -209,6 +210,31 @@ def rate(
             return None
         score -= (0.6 + 1.5 * _is_fragment(text)) * (not personal)
     return Sentence(text, line, score, kind, terms, values_of(text), step or 0)
+
+
+def told_before_asking(text: str, names: frozenset[str] = frozenset()) -> str:
+    """What a sentence tells of the speaker or of something named before a clause of it asks the listener something.
+
+    Empty where there is no such clause, or what stands before it does not stand by itself: it is what is asked about,
+    is left open, or speaks to the listener.
+
+    Args:
+        names: Names of the speakers, lower-cased.
+    """
+    rules = rules_for(text)
+    for end in _CLAUSE.finditer(text):
+        told, asks = text[: end.start()], text[end.end() :]
+        if not rules.asking.match(asks):
+            continue
+        bare = _without_opening(rules, told, names)
+        when = rules.time.match(bare)
+        timeless = bare[when.end() :].lstrip(" ,，") if when else bare
+        stands = rules.first_person.match(timeless) or _is_plain(rules, bare)
+        open_ = (rules.tentative, rules.unsure, rules.listener, rules.request, rules.question)
+        if rules.unsettled.match(asks) or not stands or any(pattern.search(told) for pattern in open_):
+            return ""
+        return told
+    return ""
 
 
 def _is_plain(rules: Rules, text: str) -> bool:

@@ -14,10 +14,10 @@ from typing import Final
 
 from reme.markdown import sentence_spans
 from reme.reason.offline.rules import Rules, has_cjk, rules_for, rules_of
-from reme.reason.offline.sentences import Sentence, announces
-from reme.reason.offline.terms import Lexicon, Token
+from reme.reason.offline.sentences import Sentence, announces, kind_of, rate
+from reme.reason.offline.terms import Lexicon, Token, inverse_frequencies, values_of
 
-__all__ = ["Headline", "brief", "headline", "is_redacted"]
+__all__ = ["Headline", "brief", "entitled", "headline", "is_redacted"]
 
 _LONGEST_BRIEF: Final = 160
 _LONGEST_NAME: Final = 4
@@ -94,6 +94,15 @@ def headline(
     title = next(filter(None, (*best, *rest)), "") or _best_name(lexicon, told[0].text, names)
     title = title or _cut(_bare(_REDACTED.sub("", told[0].text)), rules_for(told[0].text))
     return Headline(title or description, description)
+
+
+def entitled(lexicon: Lexicon, texts: Sequence[str]) -> Headline:
+    """What to call statements of which nothing is known but what they say; there is at least one."""
+    sentences = [
+        rate(lexicon, text, place) or Sentence(text, place, 0.0, kind_of(text), lexicon.terms(text), values_of(text))
+        for place, text in enumerate(texts)
+    ]
+    return headline(lexicon, sentences, inverse_frequencies(sentence.terms for sentence in sentences))
 
 
 def is_redacted(text: str) -> bool:

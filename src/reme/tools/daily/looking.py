@@ -15,7 +15,7 @@ from annotated_types import Ge, Le
 from reme.index import Filter, IndexedNote
 from reme.markdown import fingerprint, parse
 from reme.paths import VaultPath
-from reme.tools.days import events_of, find_event, index_path, parse_day
+from reme.tools.days import events_of, find_event, index_path
 from reme.tools.freshness import look
 from reme.tools.read import Text, read
 from reme.tools.workspace import Workspace
@@ -105,8 +105,8 @@ def daily_list(
     """
     look(workspace)
     events = _events(workspace)
-    if date is not None:
-        wanted = parse_day(date, workspace.clock.today()).isoformat()
+    if (day := workspace.clock.day(date)) is not None:
+        wanted = day.isoformat()
         return DailyListing((_day(workspace, wanted, events.get(wanted, ())),), truncated=False)
     latest = sorted(events, reverse=True)
     return DailyListing(tuple(_day(workspace, each, events[each]) for each in latest[:limit]), len(latest) > limit)
@@ -124,7 +124,7 @@ def daily_read(
         NotFound: If there is no such event, index or heading.
         InvalidInput: If the day is no date.
     """
-    then = parse_day(date, workspace.clock.today())
+    then = workspace.clock.day(date) or workspace.clock.today()
     vault = workspace.vault
     path = index_path(vault.layout, then) if event is None else find_event(vault, then, event)
     return read(workspace, path, heading=heading)
@@ -141,7 +141,7 @@ def daily_status(
         InvalidInput: If the day is no date.
     """
     look(workspace)
-    wanted = None if date is None else parse_day(date, workspace.clock.today()).isoformat()
+    wanted = None if (day := workspace.clock.day(date)) is None else day.isoformat()
     events = [event for each, found in _events(workspace).items() if wanted in (None, each) for event in found]
     counts: dict[TaskState, int] = dict.fromkeys(("active", "open", "done", "stale", "digested"), 0)
     for event in events:

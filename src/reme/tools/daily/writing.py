@@ -16,7 +16,7 @@ from reme.tools.append import appended
 from reme.tools.changes import DryRun, Written, read_expected, submit, written
 from reme.tools.daily.promotion import with_promotion
 from reme.tools.day_indexes import day_of, shown_events, with_day_indexes
-from reme.tools.days import day_index, event_path, find_event, index_path, parse_day
+from reme.tools.days import day_index, event_path, find_event, index_path
 from reme.tools.places import check_new
 from reme.tools.workspace import Workspace
 from reme.vault import Amend, Edit, Put, Unchanged
@@ -65,7 +65,7 @@ def daily_create(
         InvalidInput: If the day is no date.
     """
     vault = workspace.vault
-    then = parse_day(date, workspace.clock.today())
+    then = workspace.clock.day(date) or workspace.clock.today()
     path = event_path(vault.layout, then, slug_of(slug or name))
     data = _event(name, description, content, session_id)
     existed = False
@@ -100,7 +100,7 @@ def daily_write(
         Refused: If the note is not in UTF-8.
         InvalidInput: If there is nothing to write.
     """
-    path = find_event(workspace.vault, parse_day(date, workspace.clock.today()), event)
+    path = find_event(workspace.vault, workspace.clock.day(date) or workspace.clock.today(), event)
     if material is not None:
         return _material(workspace, path, material, content, dry_run=dry_run)
     if not content.strip() and description is None:
@@ -120,7 +120,7 @@ def daily_write(
 def daily_reindex(workspace: Workspace, date: _Date = None, dry_run: DryRun = False) -> DailyReindexed:
     """Make a day's index anew from the event notes that there are; what a person wrote around it stays."""
     vault = workspace.vault
-    then = parse_day(date, workspace.clock.today())
+    then = workspace.clock.day(date) or workspace.clock.today()
     path = index_path(vault.layout, then)
     listed: dict[VaultPath, tuple[str, str]] = {}
     existed = False

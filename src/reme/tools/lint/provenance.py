@@ -1,15 +1,14 @@
 """The rule about sources: knowledge whose source is gone or says something else now, resources changed after the fact.
 
-Owns what is read of the ledger for that: the lines of kind ``derived``.
+Owns the comparison; what nodes have learnt the ledger tells.
 """
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from reme.markdown import parse, standing_words, words
 from reme.paths import VaultPath
-from reme.revision import Revision
+from reme.tools.learnt import Learnt, learnt
 from reme.tools.lint.finding import Finding, Survey
 from reme.tools.sidecars import SIDECAR_SUFFIX, recorded_revisions
 
@@ -40,35 +39,21 @@ def _gone(survey: Survey) -> Iterator[Finding]:
 def _changed(survey: Survey) -> Iterator[Finding]:
     asked = frozenset(survey.scope)
     vault = survey.workspace.vault
-    for (node, source), taken in _derived(survey).items():
+    found: dict[tuple[VaultPath, VaultPath], list[Learnt]] = {}
+    for each in learnt(vault):
+        found.setdefault((each.node, each.source), []).append(each)
+    for (node, source), taken in found.items():
         known = survey.notes.get(source)
-        if node not in asked or known is None or all(revision == known.revision for revision, _, _ in taken):
+        if node not in asked or known is None or all(each.revision == known.revision for each in taken):
             continue
         said = words((vault.bytes_of(source) or b"").decode("utf-8", "replace"))
-        gone = [(text, stated) for _, text, stated in taken if words(text) not in said]
+        gone = [each for each in taken if words(each.text) not in said]
         states = standing_words(parse(vault.bytes_of(node) or b"")) if gone else ""
-        if lost := [text for text, stated in gone if words(stated or text) in states]:
+        if lost := [each.text for each in gone if words(each.stated) in states]:
             shown = lost[0] if len(lost[0]) <= _SHOWN else lost[0][: _SHOWN - 1] + "…"
             message = f"its source {source} has changed and no longer says {shown!r}; {_WAY_OUT}"
             line = next((edge.line for edge in survey.edges.get(node, ()) if edge.target == source), 1)
             yield Finding(node, line, "provenance", message)
-
-
-def _derived(survey: Survey) -> dict[tuple[VaultPath, VaultPath], list[tuple[Revision, str, str]]]:
-    """What each node took from each source: at which revision, the source's words, and the node's if others."""
-    vault = survey.workspace.vault
-    found: dict[tuple[VaultPath, VaultPath], list[tuple[Revision, str, str]]] = {}
-    for raw in (vault.bytes_of(vault.layout.ledger) or b"").splitlines():
-        if b'"derived"' not in raw:
-            continue
-        try:
-            record: Any = json.loads(raw)
-            revision, key = Revision(record["revision"]), (VaultPath(record["node"]), VaultPath(record["source"]))
-            taken = [(revision, str(s["text"]), str(s.get("stated", ""))) for s in record["statements"]]
-            found.setdefault(key, []).extend(taken)
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
 
 
 def _altered(survey: Survey) -> Iterator[Finding]:
