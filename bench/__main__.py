@@ -22,7 +22,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.tools import measure_tools
-from bench.vaults import Made, Question, baseline, make_vault
+from bench.vaults import Made, Question, as_the_product, baseline, make_vault
 from reme.clock import system_clock
 from reme.index import Filter, Index, embed, open_index, refresh
 from reme.search import SearchSettings, search, traverse
@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--json", type=Path, help="write the record to this file")
     options = parser.parse_args()
+    as_the_product()
     records: list[dict[str, float | int]] = []
     for notes in options.notes:
         folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))

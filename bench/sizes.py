@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.vaults import as_the_product
+
 __all__ = ["each_size"]
 
 
@@ -30,6 +32,7 @@ def each_size(
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
+        as_the_product()
         folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))
         try:
             print(json.dumps(measure(folder, options.one)))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bench.vaults import Made, make_vault
+from bench.vaults import Made, as_the_product, make_vault
 from reme.clock import system_clock
 from reme.index import Keeper, ProjectorStatus, open_index, refresh
 from reme.markdown import parse
@@ -50,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.tools", description="Measure changing and checking seeded vaults.")
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
     options = parser.parse_args()
+    as_the_product()
     records: list[dict[str, float]] = []
     for notes in options.notes:
         folder = Path(tempfile.mkdtemp(prefix="reme-bench-"))

@@ -4,6 +4,7 @@ About 250 words a note with the frequencies of a natural language, 3 to 6 links 
 predicate), a fifth of the notes with a Chinese paragraph, and one hub that up to 500 notes link to.
 """
 
+import gc
 import hashlib
 import random
 import zlib
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-__all__ = ["Made", "Question", "baseline", "make_vault"]
+__all__ = ["Made", "Question", "as_the_product", "baseline", "make_vault"]
 
 _TOPICS = 40
 _WORDS = 20_000
@@ -96,6 +97,11 @@ def make_vault(root: Path, notes: int, seed: int = 7) -> Made:
             rare.append(Question(" ".join(choosing.sample(rarest, 3)), paths[i]))
     asked = rng.sample(questions, min(200, notes))
     return Made(root, paths, paths[0], tuple(asked), tuple(rare))
+
+
+def as_the_product() -> None:
+    """Have this process look for garbage as seldom as the command line has its own do."""
+    gc.set_threshold(50_000)
 
 
 def baseline(made: Made) -> None:

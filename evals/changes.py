@@ -5,7 +5,7 @@ are told by people of MemoryBank: the first statement amid one day's conversatio
 later, two facts a day and never the same two together, each night dreamt of; and once more with both in one day's
 conversation. The data is read from ``../shared/data/memorybank`` beside the checkout.
 
-    python evals/changes.py [--lost]
+    python -m evals.changes [--lost]
 
 Prints for each set how many pairs have both statements in notes, both in the digest, both in one node, and flagged
 there; and how many conflicts there are besides. Exits with 0.
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from living import lived
+from evals.living import lived
 from reme.paths import VaultPath
 
 HERE = Path(__file__).resolve().parent

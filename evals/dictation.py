@@ -3,7 +3,7 @@
 The facts are those of ``dictation_english.txt`` and ``dictation_chinese.txt``, told in one text, as a list, and in a
 message each with an answer to every one.
 
-    python evals/dictation.py [--lost]
+    python -m evals.dictation [--lost]
 
 Prints one line a language and form; with ``--lost``, the facts that were not kept. Exits with 0.
 """

@@ -6,8 +6,8 @@ has been tuned on the first. Drawn with a seed, half from daily notes and half f
 LoCoMo and the rest from MemoryBank in both languages. The data is read from ``../shared/data`` beside the checkout;
 the sample holds sentences of it and is not ours to ship.
 
-    python evals/junk.py [--size 200] [--seed 1] [--people 4] [--other-half] [--out FILE]
-    python evals/junk.py --judged junk_reader_a.jsonl [--judged …] [--out SAMPLE]
+    python -m evals.junk [--size 200] [--seed 1] [--people 4] [--other-half] [--out FILE]
+    python -m evals.junk --judged junk_reader_a.jsonl [--judged …] [--out SAMPLE]
 
 Writes a JSON line a statement: ``id``, ``from``, ``layer``, ``note`` (its title), ``statement``, ``speaker``, and for
 context ``message`` (what it was said in) and ``before`` (what was said before). Readers answer with a line for each:
@@ -16,7 +16,6 @@ two agree.
 """
 
 import argparse
-import asyncio
 import json
 import random
 import re
@@ -27,16 +26,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from living import reasoner_of
-from reme.actions import auto_dream, auto_memory
-from reme.clock import Clock, zone_named
-from reme.index import open_index
+from evals.living import lived
 from reme.markdown import parse
 from reme.paths import VaultPath
-from reme.search import SearchSettings
-from reme.state import State
-from reme.tools import Caller, Workspace
-from reme.vault import Layout, Vault
+from reme.vault import Vault
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "shared" / "data"
@@ -78,21 +71,16 @@ def memorybank_days(days: dict[str, list[dict[str, str]]]) -> Iterator[Day]:
 
 def kept(root: Path, days: list[Day]) -> Iterator[tuple[str, Sample]]:
     """Every statement of a history, with its layer."""
-    now = datetime(2023, 1, 1, tzinfo=UTC)
-    clock = Clock(zone_named("UTC"), lambda: now)
-    vault = Vault(root, layout=Layout(), clock=clock)
-    vault.state_dir.mkdir(exist_ok=True)
-    index, state = open_index(vault.state_dir / "index.db", vault.layout), State(vault.state_dir / "state.db")
-    reasoner = reasoner_of(state, clock)
+    sessions = (
+        (at + timedelta(hours=1), f"s{number}", [message | {"timestamp": at.isoformat()} for message in told])
+        for number, (at, told) in enumerate(days)
+    )
+    with lived(root, sessions) as vault:
+        yield from stated(root, vault)
 
-    def workspace() -> Workspace:
-        return Workspace(vault, index, state, clock, SearchSettings(), Caller("person", "eval", vault.new_id()))
 
-    for number, (at, told) in enumerate(days):
-        now = at + timedelta(hours=1)
-        messages = [message | {"timestamp": at.isoformat()} for message in told]
-        asyncio.run(auto_memory(workspace(), reasoner, messages, f"s{number}"))
-        asyncio.run(auto_dream(workspace(), reasoner, max_units=100))
+def stated(root: Path, vault: Vault) -> Iterator[tuple[str, Sample]]:
+    """Every statement in a vault, with its layer."""
     placed: dict[str, tuple[str, int]] = {}
     for layer in ("daily", "digest"):
         for stat in vault.scan(VaultPath(layer)).files:
@@ -119,8 +107,6 @@ def kept(root: Path, days: list[Day]) -> Iterator[tuple[str, Sample]]:
                         "before": spoken[0]["text"] if len(spoken) == 2 else "",
                     },
                 )
-    for opened in (state, index, vault):
-        opened.close()
 
 
 def drawn(size: int, seed: int, people: int, *, other: bool) -> list[Sample]:

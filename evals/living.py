@@ -2,7 +2,7 @@
 
 The reasoner is the offline one, or the chat model that the environment names, as in the product:
 
-    REME_LLM_MODEL=ollama:qwen3 python evals/memorybank.py
+    REME_LLM_MODEL=ollama:qwen3 python -m evals.memorybank
 """
 
 import asyncio

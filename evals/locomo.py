@@ -4,7 +4,7 @@ Each dated session goes through ``auto_memory`` with the session's own time, and
 until nothing is left to do. The data (CC BY-NC 4.0, evaluation only) is read from ``../shared/data/locomo`` beside
 the checkout.
 
-    python evals/locomo.py [--conversations 5] [--keep DIR]
+    python -m evals.locomo [--conversations 5] [--keep DIR]
 
 Prints one line a conversation. Exits with 1 if a check fails, 2 if the data is missing.
 """
@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from living import reasoner_of
+from evals.living import reasoner_of
 from reme.actions import auto_dream, auto_memory
 from reme.clock import Clock, zone_named
 from reme.index import open_index, refresh

@@ -3,7 +3,7 @@
 The session is made up, in English and Chinese, with subjects that come back, statements that change and small talk.
 It is delivered as a person's and an assistant's turns over so many days.
 
-    python evals/long_session.py [--turns 20000] [--days 10]
+    python -m evals.long_session [--turns 20000] [--days 10]
 
 Prints CPU seconds and the largest resident size of each process, beside those of a process that only opens the vault.
 """

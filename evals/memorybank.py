@@ -5,13 +5,12 @@ read from ``../shared/data/memorybank`` beside the checkout. MemoryBank marks no
 counted: the share of the text that is kept, statements of an assistant, statements that say what another one of the
 same digest says, nodes of one statement, and statements whose words are not in the dialogue.
 
-    python evals/memorybank.py [--people 5] [--sample 0]
+    python -m evals.memorybank [--people 5] [--sample 0]
 
 Prints one line a language, and with ``--sample`` so many statements drawn evenly, for people to judge.
 """
 
 import argparse
-import asyncio
 import json
 import re
 import tempfile
@@ -20,16 +19,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from living import reasoner_of
-from reme.actions import auto_dream, auto_memory
-from reme.clock import Clock, zone_named
-from reme.index import open_index
+from evals.living import lived
 from reme.markdown import parse, words
 from reme.paths import VaultPath
-from reme.search import SearchSettings
-from reme.state import State
-from reme.tools import Caller, Workspace
-from reme.vault import Layout, Vault
+from reme.vault import Vault
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "memorybank"
 
@@ -49,32 +42,25 @@ class Counted:
 
 def remembered(root: Path, days: dict[str, list[dict[str, str]]], counted: Counted) -> None:
     """One person's history in a vault of its own."""
-    now = datetime(2023, 1, 1, tzinfo=UTC)
-    clock = Clock(zone_named("UTC"), lambda: now)
-    vault = Vault(root, layout=Layout(), clock=clock)
-    vault.state_dir.mkdir(exist_ok=True)
-    index, state = open_index(vault.state_dir / "index.db", vault.layout), State(vault.state_dir / "state.db")
-    reasoner = reasoner_of(state, clock)
-
-    def workspace() -> Workspace:
-        caller = Caller("person", "eval", vault.new_id())
-        return Workspace(vault, index, state, clock, SearchSettings(), caller)
-
-    spoken: list[str] = []
+    sessions: list[tuple[datetime, str, list[dict[str, str]]]] = []
     for day, exchanges in sorted(days.items()):
-        now = datetime.fromisoformat(f"{day}T10:00:00").replace(tzinfo=UTC)
+        at = datetime.fromisoformat(f"{day}T10:00:00").replace(tzinfo=UTC)
         messages = [
-            {"role": role, "content": exchange[key].strip(), "timestamp": now.isoformat()}
+            {"role": role, "content": exchange[key].strip(), "timestamp": at.isoformat()}
             for exchange in exchanges
             for role, key in (("user", "query"), ("assistant", "response"))
             if exchange[key].strip()
         ]
-        if not messages:
-            continue
-        spoken += [message["content"] for message in messages]
-        asyncio.run(auto_memory(workspace(), reasoner, messages, day))
-        asyncio.run(auto_dream(workspace(), reasoner, max_units=100))
-    said, before = "\n".join(spoken), len(counted.daily)
+        if messages:
+            sessions.append((at, day, messages))
+    said = "\n".join(message["content"] for _, _, messages in sessions for message in messages)
+    with lived(root, sessions) as vault:
+        count(vault, said, counted)
+
+
+def count(vault: Vault, said: str, counted: Counted) -> None:
+    """What the notes of one person have of what was said."""
+    before = len(counted.daily)
     counted.said += len(said)
     layers = (("daily", counted.daily), ("digest", counted.digest))
     for layer, found in layers:
@@ -88,9 +74,6 @@ def remembered(root: Path, days: dict[str, list[dict[str, str]]], counted: Count
     texts, heard = [statement(item) for item in counted.daily[before:]], words(said)
     counted.kept += sum(map(len, texts))
     counted.untraced += sum(words(text) not in heard for text in texts)
-    state.close()
-    index.close()
-    vault.close()
 
 
 def statement(item: str) -> str:

@@ -5,7 +5,7 @@ sentence is kept, and the share of the sentences in them that share most words w
 share of the text that is kept. Random turns and the longest turns at the same share of the text are the yardsticks.
 The data (CC BY-NC 4.0, evaluation only) is read from ``../shared/data/locomo``.
 
-    python evals/survival.py [--halves]
+    python -m evals.survival [--halves]
 
 Prints one line a setting; with ``--halves``, one for the first two dialogues and one for the others. Exits with 2 if
 the data is missing.

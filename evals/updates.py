@@ -5,7 +5,7 @@ and ``other`` merely added. Both statements stand in one node, so that only thei
 tuned on ``updates.jsonl`` and ``updates_other_words.jsonl``; ``updates_fresh.jsonl``, of the shapes of the latter, was
 written afterwards and looked at once, and of ``updates_held_out.jsonl`` only the counts are looked at.
 
-    python evals/updates.py [--wrong]
+    python -m evals.updates [--wrong]
 
 Prints how many of each kind come out right. Exits with 0.
 """

@@ -264,7 +264,7 @@ def test_a_vaults_own_file_cannot_let_anybody_in(tmp_path: Path, key: str) -> No
     (tmp_path / "reme.yaml").write_text(f"http: {{{key}}}", encoding="utf-8")
     with pytest.raises(ConfigError, match="who may come in") as caught:
         load_settings(tmp_path, {})
-    assert f"REME_HTTP_{key.split(':', maxsplit=1)[0].upper()}" in caught.value.hint
+    assert f"REME_HTTP_{key.split(':', 1)[0].upper()}" in caught.value.hint
     (tmp_path / "reme.yaml").write_text("http: {port: 9000, max_body: 1000}", encoding="utf-8")
     settings = load_settings(tmp_path, {"REME_HTTP_HOST": "::1", "REME_HTTP_PORT": "9001"}).http
     assert (settings.host, settings.port, settings.max_body, settings.token_file) == ("::1", 9001, 1000, "")

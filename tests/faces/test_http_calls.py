@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reme.app import App, open_vault
 from reme.catalog import Operation, as_json
 from reme.errors import ReMeError
+from reme.faces.http.problems import Places
 from reme.faces.mcp.session import tools_of
 
 from ..catalog.toys import Echo, echo_text
@@ -447,3 +448,22 @@ def test_any_bytes_are_answered(tmp_path_factory: pytest.TempPathFactory, body: 
         answer = face.ask("POST", target, body, JSON)
         assert 400 <= answer.status < 500 or answer.status == 200
         assert face.ask("GET", "/healthz", headers={"Host": HOST}).status == 200
+
+
+def test_places_are_hidden_whole_and_nothing_else_is() -> None:
+    places = Places(
+        Path("/srv/vault"), {"the state folder": Path("/srv/vault/.reme"), "home": Path("/root"), "x": Path("/")}
+    )
+    hidden = places.hidden(
+        {
+            "detail": "/srv/vault/日/a.md and /srv/vault: no",
+            "hint": ["/srv/vault/.reme/state.db", "/rooted /root/m, /root"],
+            "n": 1,
+        }
+    )
+    assert hidden == {
+        "detail": "日/a.md and the vault: no",
+        "hint": ["the state folder/state.db", "/rooted home/m, home"],
+        "n": 1,
+    }
+    assert places.hidden("/srv/vaults/a /srv/vault-2 /") == "/srv/vaults/a /srv/vault-2 /"

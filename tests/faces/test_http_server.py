@@ -4,8 +4,13 @@ import contextlib
 import http.client
 import json
 import os
+import random
+import re
+import shlex
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -98,6 +103,7 @@ def test_a_port_in_use_leads_to_another(server: Server, reme_process: Run, vault
         (["--host", "::", "--port", "0"], 4, b"no token is asked for"),
         (["--host", ""], 2, b"is no place here"),
         (["--token-file", "."], 2, b"is a directory"),
+        (["--token-file", "notes/tokens"], 2, b"is in the vault"),
     ],
 )
 def test_what_cannot_be_served_is_said_before_anything_is(
@@ -160,6 +166,34 @@ def test_broken_requests_are_answered_or_dropped_and_nothing_else_suffers(server
             while piece := raw.recv(65536):
                 said += piece
         assert not said or said.split(b" ", 2)[1][:1] == b"4", (request[:60], said[:200])
+    assert server.call("search", query="tea").status == 200
+    assert "Traceback" not in server.stop()
+
+
+def test_requests_that_are_damaged_at_random_are_answered_or_dropped(server: Server) -> None:
+    chance = random.Random(7)
+    whole = (
+        f"POST /api/search?x=%e7 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+        'Accept: text/plain;q=0.3\r\nIf-Match: "a"\r\nContent-Length: 17\r\n\r\n{"query": "绿茶"}\r\n\r\n'
+    ).encode()
+    for _ in range(150):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(damaged))
+            match chance.randrange(3):
+                case 0:
+                    damaged[at] = chance.randrange(256)
+                case 1:
+                    del damaged[at : at + chance.randint(1, 20)]
+                case _:
+                    damaged[at:at] = chance.choice([b"\r\n", b"\x00", b"\xff", b" ", b"%", b"\n", b"9" * 30])
+        said = b""
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as raw, contextlib.suppress(OSError):
+            raw.sendall(damaged)
+            raw.shutdown(socket.SHUT_WR)
+            while piece := raw.recv(65536):
+                said += piece
+        assert not said or said.startswith((b"HTTP/1.1 2", b"HTTP/1.1 4")), (bytes(damaged), said[:100])
     assert server.call("search", query="tea").status == 200
     assert "Traceback" not in server.stop()
 
@@ -341,3 +375,24 @@ def test_only_the_server_that_was_announced_takes_it_back(tmp_path: Path) -> Non
 def test_an_announcement_that_says_nothing_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "service.json").write_text(text)
     assert found(tmp_path) is None
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "http.md"
+EXAMPLE = re.compile(r"^\$ curl (.*)$", re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_the_examples_of_the_page_are_carried_out(server: Server, vault: Path) -> None:
+    (vault / "茶.md").write_text("# 绿茶\n\n绿茶用八十度的水泡，温度高了会苦。\n", encoding="utf-8")
+    examples = EXAMPLE.findall(PAGE.read_text("utf-8"))
+    assert len(examples) >= 9
+    for example in examples:
+        command = shlex.split(example.replace("127.0.0.1:8765", f"127.0.0.1:{server.port}"))
+        lasting = ["-m", "2"] if "/events" in example else []
+        done = subprocess.run(
+            ["curl", "-S", "-w", "%{http_code}", *lasting, *command], capture_output=True, check=False
+        )
+        assert done.stdout.decode()[-3:] == ("404" if "serach" in example else "201" if "-i" in example else "200"), (
+            example
+        )
+    assert (vault / "notes" / "plan.md").read_text("utf-8") == "# 新计划\n\n周四。\n"

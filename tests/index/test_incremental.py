@@ -110,7 +110,8 @@ def _talk(turns: list[tuple[str, int]]) -> str:
     return "".join(f'{{"role": "user", "content": "{said} {times}"}}\n' for said, times in turns)
 
 
-notes = st.builds(_note, st.sampled_from(["tea", "Tea time"]), st.sampled_from(["[a]", "[a, B, b]"]), pieces)
+tags = st.sampled_from(["[a]", "[a, B, b]", "[b, B, a]", "[a"])
+notes = st.builds(_note, st.sampled_from(["tea", "Tea time"]), tags, pieces)
 talks = st.builds(_talk, pieces)
 
 

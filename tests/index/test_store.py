@@ -11,10 +11,10 @@ import apsw
 import pytest
 
 from reme.errors import Unavailable
-from reme.index import Filter, IndexSettings, open_index, rebuild, refresh
+from reme.index import ANY, Filter, IndexSettings, open_index, rebuild, refresh
 from reme.index.sqlite import connections
 from reme.vault import Layout
-from tests.index.place import Place, holding
+from tests.index.place import BM25, Place, holding, paths_of
 
 
 def fill(place: Place, count: int = 20) -> None:
@@ -269,6 +269,38 @@ def test_all_filters_together_look_each_match_up_once(place: Place) -> None:
     steps = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values | {"keys": "[1]"})]
     db.close()
     assert not any(step.startswith("SCAN") for step in steps[1:]), steps
+
+
+@pytest.mark.parametrize("share", [3, 50, 100], ids="{}%".format)
+def test_what_a_filter_wants_comes_in_the_order_of_all(place: Place, share: int) -> None:
+    for i in range(200):
+        folder = "茶" if i % 100 < share else "work"
+        words = "tea " * (i % 7) + "pot " * (i % 5) + "壶 " * (i % 3) + f"and {i} more words " * (1 + i % 4)
+        day = i // 100 + 1
+        place.write(f"{folder}/n{i}.md", f"---\ntags: [{folder}, t{i % 2}]\ndate: 2026-05-0{day}\n---\n{words}\n")
+    place.refresh()
+    weights = {"tea": 1.0, "pot": 2.0, "壶": 1.5}
+    asked = [
+        Filter(paths=("茶",)),
+        Filter(tags=("茶",)),
+        Filter(paths=("茶/n*.md",), without_paths=frozenset({"茶/n1.md"})),
+        Filter(tags=("茶", "t1"), start_date="2026-05-02", start_ns=0),
+    ]
+    for ask in (place.index.matches, place.index.gathered):
+        every = ask(weights, BM25, ANY, 200)
+        for wanted in asked:
+            some = {note.path for note in place.index.notes(wanted)}
+            assert some
+            named = [key for key, path in zip(every, paths_of(place.index, every), strict=True) if path in some]
+            assert ask(weights, BM25, wanted, 200) == named
+            assert place.index.matches(weights, BM25, wanted, 5) == place.index.matches(weights, BM25, wanted, 200)[:5]
+
+
+def test_pages_are_kept_in_memory(place: Place) -> None:
+    db = place.index._connections._connect_reader()
+    assert db.execute("PRAGMA cache_size").fetchall() == [(-16_384,)]
+    assert db.execute("PRAGMA mmap_size").fetchall() == [(0,)]
+    db.close()
 
 
 def test_connections_are_reused(place: Place) -> None:

@@ -154,6 +154,8 @@ def test_a_fact_before_a_question_is_kept_without_it(text: str, fact: str) -> No
     assert kept.endswith(fact)
     assert text.startswith(kept)
     assert texts(segment(said(text, speaker="assistant", role="assistant"))) == []
+    more = text + ("它让我们在五月花了三千元。" if "，" in text else " It cost us 3,000 euros in May.")
+    assert all(each in more for each in texts(segment(said(more))))
 
 
 @pytest.mark.parametrize(
@@ -169,6 +171,7 @@ def test_a_fact_before_a_question_is_kept_without_it(text: str, fact: str) -> No
         "如果我下个月搬到里昂，你知道那边有好牙医吗？",
         "我不知道下个月要不要搬到里昂，你能帮我吗？",
         "你上个月搬到里昂了，那边怎么样？",
+        "我现在很累，他会教我们如何做。",
     ],
 )
 def test_what_is_asked_about_left_open_or_supposed_is_no_fact(text: str) -> None:
@@ -687,6 +690,50 @@ def test_who_corrects_themselves_in_one_conversation_is_flagged(language: str) -
     assert isinstance(decision, Create)
     assert [claim.text for claim in decision.claims] == [old, *talk]
     assert decision.disputes == (Dispute(Claim(old, (1,)), Claim(new, (4,))),)
+
+
+CORRECTED = [
+    (
+        "I booked the train to Lisbon, it leaves at 7:40.",
+        "No wait, I misread the ticket: it leaves at 8:10 from Porto.",
+    ),
+    ("The launch is on Monday, 9 June.", "Sorry, I meant Tuesday in the same week."),
+    ("我把体检约在下周一上午九点。", "不对，说错了，是下周二上午九点。"),
+]
+
+
+@pytest.mark.parametrize(("told", "correction"), CORRECTED)
+def test_who_corrects_what_they_just_said_is_understood_together_with_it(told: str, correction: str) -> None:
+    whole = f"{told} {correction}" if told.isascii() else told + correction
+    assert texts(segment(said(whole))) == [whole]
+    decision = integrate(lines(told, correction))
+    assert isinstance(decision, Create)
+    assert decision.disputes == (Dispute(Claim(told, (1,)), Claim(correction, (2,))),)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("我把体检约在下周一上午九点。不对，说错了，是下周二上午九点。", "2026-05-19"),
+        ("我把体检约在下周一上午九点。不对，说错了，是星期二上午九点。", ""),
+        ("I go to the dentist next Monday. Sorry, I meant next Tuesday.", "2026-05-19"),
+        ("My train to Lyon leaves tomorrow at 7:40. No wait, it leaves at 8:10.", "2026-05-16"),
+    ],
+)
+def test_the_date_of_a_correction_is_the_one_that_is_meant(text: str, about: str) -> None:
+    (event,) = segment(said(text))
+    assert [(statement.text, statement.about) for statement in event.statements] == [(text, about)]
+
+
+@pytest.mark.parametrize(("told", "correction"), CORRECTED)
+def test_a_correction_is_of_what_its_speaker_said_just_before_and_of_another_value(told: str, correction: str) -> None:
+    between = "The museum in Ghent was crowded." if told.isascii() else "博物馆里人很多。"
+    someone = (*lines(told), replace(lines(correction, speaker="Ana")[0], number=11))
+    same = lines(told, f"Sorry, I meant {told}" if told.isascii() else f"更正，{told}")
+    for evidence in (lines(told, between, correction), someone, same):
+        decision = integrate(evidence)
+        assert isinstance(decision, Create)
+        assert decision.disputes == ()
 
 
 def test_what_disputes_what_is_added_to_a_node_stands_beside_it() -> None:

@@ -80,6 +80,12 @@ def test_b19_a_filter_is_applied_before_the_cut(place: Place) -> None:
     assert paths(place, "zebra", tags=["o'brien", "#X"]) == ["home/one.md"]
     with pytest.raises(InvalidInput, match="no note has the tag"):
         ask(place, "zebra", tags=["' OR 1=1 --"])
+    place.write("home/two.md", "---\ntags: [茶/绿茶]\n---\nzebra\n")
+    assert paths(place, "zebra", tags=["茶"]) == paths(place, "zebra", tags=["#茶/绿茶/"]) == ["home/two.md"]
+    with pytest.raises(InvalidInput, match="no note has the tag '茶/绿'") as raised:
+        ask(place, "zebra", tags=["x", "茶/绿"])
+    assert raised.value.hint == "The nearest: 茶/绿茶."
+    (place.root / "home/two.md").unlink()
     assert paths(place, "zebra quiet", paths=["work/n7.md"]) == ["work/n7.md"]
     assert len(paths(place, "zebra", paths=["home", "work"], limit=5)) == 5
 

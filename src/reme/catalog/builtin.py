@@ -140,7 +140,7 @@ def add_tools(catalog: Catalog) -> None:
         Operation("undo", "review", _tool("undo"), "destructive", _tool("undo_text")),
         Operation("cost", "review", _tool("cost"), "read", _tool("cost_text"), positional=("days",), tool=False),
         Operation("status", "health", _tool("status"), "read", _tool("status_text")),
-        Operation("wait", "health", _tool("wait"), "read", _tool("waited_text"), positional=("timeout",)),
+        Operation("wait", "health", _tool("wait"), "read", _tool("waited_text"), positional=("timeout",), cost="slow"),
         Operation(
             "lint",
             "health",

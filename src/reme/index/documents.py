@@ -95,7 +95,7 @@ def take_texts(
 def _keep(index: Index, projector: Projector, document: WaitingDocument, taken: Taken) -> None:
     with index.writing(settle=True) as writer:
         writer.keep_text(document.revision, taken)
-        stamp = writer.stamp(document.path)
+        stamp = writer.stamps([document.path]).get(document.path)
         if stamp is not None and stamp.revision == document.revision:
             writer.put(projector.project_document(document.path, stamp, taken))
 

@@ -68,9 +68,10 @@ def take_in(
                     if skipped is not None:
                         writer.skip(skipped)
                     _remove(writer, gone, done)
+                before = writer.stamps(stat.path for stat in batch)
                 for stat in batch:
                     progress("reading files", read, len(changed))
-                    _update(writer, vault, projector, stat, deep, done)
+                    _update(writer, vault, projector, stat, before.get(stat.path), deep, done)
                     read += 1
             _go_on(index, done, between, settle=settle)
             tally.take(done)
@@ -106,12 +107,14 @@ def refresh_paths(
     projector = Projector(index.layout, index.settings, index.tokenizer)
     tally = _Tally()
     with index.writing(settle=True) as writer:
-        for path in dict.fromkeys(paths):
+        wanted = tuple(dict.fromkeys(paths))
+        before = writer.stamps(wanted)
+        for path in wanted:
             stat = _stat(vault, path)
             if stat is not None:
-                _update(writer, vault, projector, stat, True, tally)
-            elif (stamp := writer.stamp(path)) is not None:
-                _remove(writer, {path: stamp}, tally)
+                _update(writer, vault, projector, stat, before.get(path), True, tally)
+            elif path in before:
+                _remove(writer, {path: before[path]}, tally)
     _go_on(index, tally, between, settle=True)
     if tally.renamed:
         index.keep_renames(tally.renamed)
@@ -180,17 +183,19 @@ def _batches(changed: Sequence[Stat]) -> list[list[Stat]]:
 
 
 def _remove(writer: Writer, gone: Mapping[VaultPath, Stamp], tally: _Tally) -> None:
+    known = writer.stamps(gone)
     for path, stamp in gone.items():
-        if writer.stamp(path) == stamp:  # else another process has met it since
+        if known.get(path) == stamp:  # else another process has met it since
             writer.remove(path)
             tally.removed.append(path)
             if stamp.size:
                 tally.lost[path] = stamp.revision
 
 
-def _update(writer: Writer, vault: Vault, projector: Projector, stat: Stat, deep: bool, tally: _Tally) -> None:
+def _update(
+    writer: Writer, vault: Vault, projector: Projector, stat: Stat, before: Stamp | None, deep: bool, tally: _Tally
+) -> None:
     path = stat.path
-    before = writer.stamp(path)
     if not deep and not differs(before, stat):
         return  # another process was faster
     try:
@@ -239,7 +244,7 @@ def _go_on(index: Index, tally: _Tally, between: Callable[[], object], *, settle
 
 def _further_on(writer: Writer, rest: _Rest, tally: _Tally) -> _Rest | None:
     path = rest.entry.path
-    if writer.stamp(path) != rest.entry.stamp.unfinished:
+    if writer.stamps([path]).get(path) != rest.entry.stamp.unfinished:
         return None  # it has been read anew, or is gone
     writer.resume(rest.entry, rest.chunks)
     try:

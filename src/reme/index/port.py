@@ -46,8 +46,8 @@ __all__ = ["Index", "Writer"]
 class Writer(Protocol):
     """One batch of changes, applied as a whole or not at all."""
 
-    def stamp(self, path: VaultPath) -> Stamp | None:
-        """What the index has seen of a path, now that nobody else can change it."""
+    def stamps(self, paths: Iterable[VaultPath]) -> dict[VaultPath, Stamp]:
+        """What the index has seen of those of these files that it knows, now that nobody else can change it."""
         ...
 
     def put(self, entry: Entry) -> None:

@@ -150,6 +150,7 @@ class Desk:
         call = asyncio.ensure_future(
             self.called(request, operation, arguments, lambda result: encoded(as_json(result)), told)
         )
+        call.add_done_callback(_noted)
         first = asyncio.ensure_future(told.news.wait())
         try:
             await asyncio.wait((call, first), return_when=asyncio.FIRST_COMPLETED, timeout=_PROGRESS_S)
@@ -158,7 +159,7 @@ class Desk:
             raise
         finally:
             first.cancel()
-        if call.done() and call.exception() is not None:
+        if call.done():
             call.result()
         return EventStream(self._events(call, told))
 
@@ -190,12 +191,10 @@ class _Told:
         self.news = asyncio.Event()
         self._loop = loop
         self._said: tuple[str, int, int] | None = None
-        self._next = 0.0
 
     def __call__(self, what: str, done: int, of: int) -> None:
-        self._said = what, done, of
-        if (now := time.monotonic()) >= self._next:
-            self._next = now + _PROGRESS_S
+        is_news, self._said = self._said is None, (what, done, of)
+        if is_news:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(self.news.set)
 
@@ -244,6 +243,12 @@ def _actor(request: Request) -> str:
     """``http``, with what the client calls itself."""
     client = _CLIENT.match(request.headers.get("user-agent", ""))
     return f"http:{client[0]}" if client else "http"
+
+
+def _noted(call: "asyncio.Task[bytes]") -> None:
+    """Take note of how a call has ended, which nobody else may do where the client has gone."""
+    if not call.cancelled():
+        call.exception()
 
 
 async def _left(request: Request) -> None:

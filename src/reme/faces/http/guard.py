@@ -125,7 +125,7 @@ def guarded(app: ASGIApp, access: Access) -> ASGIApp:
     """An application that only lets in who may come in: the host first, then the origin, then the token."""
 
     def check_token(scope: Scope, headers: Headers) -> None:
-        if scope["path"] != ALIVE:
+        if scope["raw_path"] != ALIVE.encode():
             scope[ROLE] = access.role_of(headers)
 
     def check_place(_scope: Scope, headers: Headers) -> None:

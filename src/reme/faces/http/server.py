@@ -92,6 +92,11 @@ def serve(
                 f"{settings.host} is open to others than this machine, and no token is asked for",
                 hint="Name a token file; it is made, with a token in it, if it is not there.",
             )
+        if file is not None and file.resolve().is_relative_to(root.resolve()):
+            raise ConfigError(
+                f"the token file {file} is in the vault, where those who come in could read it",
+                hint="Keep it in another folder.",
+            )
         if file is not None and not file.exists():
             make_tokens(file)
             tell(f"made {file} with a token for agents")
@@ -99,7 +104,7 @@ def serve(
         port = listener.getsockname()[1]
         access = Access(settings.host, port, origins, tokens, role)
         service = Service(_address(settings.host, port), os.getpid(), str(file or ""))
-        places = Places(root, {"the state folder": state_dir, "the home folder": Path.home()})
+        places = Places(root, {"the state folder": state_dir, **_home()})
         lanes = Lanes(LANES, open_app, App.close)
         feed = Feed(lanes, places, asyncio.Event())
         desk = Desk(catalog, lanes, places, Metrics(), feed, settings.max_body)
@@ -256,6 +261,13 @@ def _taken(host: str, port: int, state_dir: Path) -> Unavailable:
     return Unavailable(
         f"port {port} of {host} is in use by another program", hint="Choose another port; 0 takes any that is free."
     )
+
+
+def _home() -> dict[str, Path]:
+    try:
+        return {"the home folder": Path.home()}
+    except RuntimeError:  # nobody's
+        return {}
 
 
 def _is_loopback(listener: socket.socket) -> bool:

@@ -21,7 +21,6 @@ __all__ = ["Scope", "around", "chunks", "plan", "scope_of", "wanted_of"]
 
 _WIDER: Final = 4
 _MOST_HELD: Final = 4_096
-_FEW: Final = 4_000
 
 
 class Scope(NamedTuple):
@@ -30,7 +29,7 @@ class Scope(NamedTuple):
     Attributes:
         wanted: What is still to be asked of each chunk.
         without: Files that are not wanted.
-        within: The files that may be, where they are few; None where they are not.
+        within: The files that may be, where they are so few that most matches would be of others; else None.
     """
 
     wanted: Filter
@@ -39,19 +38,19 @@ class Scope(NamedTuple):
 
 
 def scope_of(db: apsw.Connection, wanted: Filter) -> Scope:
-    """The files that a filter leaves out, and those that it wants, if they are few; days are asked of each chunk."""
+    """The files that a filter leaves out, or those that it wants, if they are few; days are asked of each chunk."""
     without = ids_of(db, wanted.without_layers, wanted.without_paths)
     rest = replace(wanted, without_layers=frozenset(), without_paths=frozenset())
     undated = replace(rest, start_date=None, end_date=None, start_ns=None, end_ns=None)
     if undated == ANY:
         return Scope(rest, without, None)
     where, values = condition(undated)
-    few = rows(db, f"SELECT f.id FROM files f WHERE {where} LIMIT {_FEW + 1}", values)
-    if len(few) > _FEW:
+    most = rows(db, f"SELECT count(*) / {_WIDER} FROM files")[0][0]
+    few = rows(db, f"SELECT f.id FROM files f WHERE {where} LIMIT {most + 1}", values)
+    if len(few) > most:
         return Scope(rest, without, None)
-    days = Filter(
-        start_date=wanted.start_date, end_date=wanted.end_date, start_ns=wanted.start_ns, end_ns=wanted.end_ns
-    )
+    first, last = wanted.start_date, wanted.end_date
+    days = Filter(start_date=first, end_date=last, start_ns=wanted.start_ns, end_ns=wanted.end_ns)
     return Scope(days, frozenset(), frozenset(file for (file,) in few) - without)
 
 

@@ -9,7 +9,7 @@ in the order of what it adds to them, and are looked at as far as the worst of t
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -41,65 +41,44 @@ class _Term(NamedTuple):
 
 
 class _Ranked(NamedTuple):
-    """What a term adds to the chunks that hold it, but for its weight; these in its order; and it in this order."""
+    """What a term adds to the chunks that hold it, but for its weight; and these in the order of that."""
 
     impacts: dict[ChunkKey, float]
     order: list[ChunkKey]
-    levels: list[float]
-
-    @staticmethod
-    def of(impacts: dict[ChunkKey, float]) -> "_Ranked":
-        """Put in order."""
-        order = sorted(impacts, key=impacts.__getitem__, reverse=True)
-        return _Ranked(impacts, order, [*map(impacts.__getitem__, order)])
 
     def at(self, rank: int) -> float:
         """What it adds to the chunk of this place in the order, from 0; 0 where there are fewer."""
-        return self.levels[rank] if rank < len(self.levels) else 0.0
+        return self.impacts[self.order[rank]] if rank < len(self.order) else 0.0
 
     def within(self, files: Set[int]) -> "_Ranked":
         """The same of some files."""
-        return _Ranked.of({key: x for key, x in self.impacts.items() if key >> CHUNK_BITS in files})
+        order = [key for key in self.order if key >> CHUNK_BITS in files]
+        return _Ranked({key: self.impacts[key] for key in order}, order)
 
-    def down_to(self, least: float, weight: float) -> dict[ChunkKey, float]:
-        """The chunks to which it adds so much, with its weight, and that."""
-        end = bisect_right(self.levels, -least, key=lambda level: -weight * level)
-        return dict(zip(self.order[:end], [weight * level for level in self.levels[:end]], strict=True))
-
-
-class _Made(dict[int, float]):
-    """Numbers by whole numbers, each made when it is first looked up."""
-
-    def __init__(self, make: Callable[[int], float]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, of: int) -> float:
-        self[of] = made = self._make(of)
-        return made
+    def down_to(self, least: float, weight: float) -> list[ChunkKey]:
+        """The chunks to which it adds so much, with its weight, in order."""
+        return self.order[: bisect_right(self.order, -least, key=lambda key: -weight * self.impacts[key])]
 
 
-class _Impacts:
-    """What terms add to chunks' BM25, but for their weights; and what is held of that.
-
-    Attributes:
-        ranked: By term.
-        files: Those that hold a term.
-    """
+class _Impacts(dict[tuple[int, int], float]):
+    """What a term adds to a chunk's BM25, but for its weight, by its packed counts and the chunk's length."""
 
     def __init__(self, bm25: Bm25, mean_length: float) -> None:
+        super().__init__()
         self.ranked: dict[str, _Ranked] = {}
         self.files: dict[str, frozenset[int]] = {}
-        growing = bm25.k1 * bm25.b / (mean_length or 1.0)
-        self._most = bm25.k1 + 1
-        self._frequencies = _Made(lambda packed: weighted(packed, bm25.column_weights))
-        self._lengths = _Made(lambda length: bm25.k1 * (1 - bm25.b) + growing * length)
+        self._weights = bm25.column_weights
+        self._frequencies: dict[int, float] = {}
+        self._top = bm25.k1 + 1
+        self._still = bm25.k1 * (1 - bm25.b)
+        self._growing = bm25.k1 * bm25.b / (mean_length or 1.0)
 
-    def of(self, counts: Iterable[int], lengths: Iterable[int]) -> list[float]:
-        """What a term adds to chunks in which it stands so often, packed, and which are so long."""
-        most, frequencies = self._most, map(self._frequencies.__getitem__, counts)
-        long = map(self._lengths.__getitem__, lengths)
-        return [most * frequency / (frequency + length) for frequency, length in zip(frequencies, long, strict=True)]
+    def __missing__(self, at: tuple[int, int]) -> float:
+        packed, length = at
+        if (frequency := self._frequencies.get(packed)) is None:
+            frequency = self._frequencies[packed] = weighted(packed, self._weights)
+        self[at] = impact = self._top * frequency / (frequency + self._still + self._growing * length)
+        return impact
 
 
 @dataclass(slots=True)
@@ -174,8 +153,10 @@ class Segments:
             found[term] = _Term(sum(len(ordinals) for ordinals, _ in postings) - dead, postings)
         return found
 
-    def ranked(self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str]) -> dict[str, _Ranked]:
-        """The chunks of these terms in the order of what the terms add to them."""
+    def ranked(
+        self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str], within: Set[int] | None = None
+    ) -> dict[str, _Ranked]:
+        """The chunks of these terms, of some files or of all, in the order of what the terms add to them."""
         impacts = self.impacts(bm25)
         found = {term: known for term in wanted if (known := impacts.ranked.get(term))}
         if missing := [term for term in wanted if term not in found]:
@@ -184,11 +165,13 @@ class Segments:
                 for segment, one in zip(self.all, postings, strict=True):
                     made.update(_impacts_of(segment, *one, impacts))
                 self._held.make_room(_RANKED_BYTES * frequency)
-                impacts.ranked[term] = found[term] = _Ranked.of(made)
-        return found
+                impacts.ranked[term] = found[term] = _Ranked(made, sorted(made, key=made.__getitem__, reverse=True))
+        return found if within is None else {term: one.within(within) for term, one in found.items()}
 
-    def files(self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str]) -> dict[str, frozenset[int]]:
-        """The files that hold these terms, in whichever of their chunks."""
+    def files(
+        self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str], within: Set[int] | None = None
+    ) -> dict[str, frozenset[int]]:
+        """The files, of some or of all, that hold these terms in whichever of their chunks."""
         held = self.impacts(bm25).files
         found = {term: known for term in wanted if (known := held.get(term))}
         if missing := [term for term in wanted if term not in found]:
@@ -197,7 +180,7 @@ class Segments:
             self._held.make_room(_FILE_BYTES * sum(map(len, made.values())))
             held.update(made)
             found |= made
-        return found
+        return found if within is None else {term: files & within for term, files in found.items()}
 
     def impacts(self, bm25: Bm25) -> _Impacts:
         """What terms add."""
@@ -215,7 +198,7 @@ def _impacts_of(
     else:
         picked = itemgetter(*ordinals)  # the same in half the time
         lengths, keys = picked(segment.lengths), picked(segment.keys)
-    added = impacts.of(counts, lengths)
+    added = map(impacts.__getitem__, zip(counts, lengths, strict=True))
     if not segment.dead:
         return zip(keys, added, strict=True)
     return [(key, x) for key, x, at in zip(keys, added, ordinals, strict=True) if at not in segment.dead]
@@ -242,10 +225,8 @@ def best(
         within: The files to look in; all if None.
         limit: Most of them.
     """
-    ranked = segments.ranked(db, bm25, weights)
-    asked = [
-        (weight, ranked[term] if within is None else ranked[term].within(within)) for term, weight in weights.items()
-    ]
+    ranked = segments.ranked(db, bm25, weights, within)
+    asked = [(weight, ranked[term]) for term, weight in weights.items()]
     lists = sorted(((weight * one.at(0), weight, one) for weight, one in asked), key=_first)
     least = max((weight * one.at(limit - 1) for weight, one in asked), default=0.0)  # less is not among the best
     left = sum(map(_first, lists))
@@ -255,7 +236,8 @@ def best(
         left -= most
         both = [*(scores.keys() & one.impacts.keys())]
         sums = [scores[key] + weight * one.impacts[key] for key in both]
-        scores |= one.down_to(least - left - _ROUNDING, weight)
+        fresh = one.down_to(least - left - _ROUNDING, weight)
+        scores.update(zip(fresh, [weight * one.impacts[key] for key in fresh], strict=True))
         scores.update(zip(both, sums, strict=True))
         if len(sums) >= limit:
             least = max(least, sorted(sums)[-limit])
@@ -272,13 +254,8 @@ def best_of_files(
     limit: int,
 ) -> list[ChunkKey]:
     """The best chunks of the files that hold most of the terms: each file's best one, by both together."""
-    ranked, files = segments.ranked(db, bm25, weights), segments.files(db, bm25, weights)
-    lists: list[tuple[float, Set[int], Mapping[ChunkKey, float], Sequence[ChunkKey]]] = []
-    for term, weight in weights.items():
-        holding, one = files[term], ranked[term]
-        if within is not None:
-            holding, one = holding & within, one.within(within)
-        lists.append((weight, holding, one.impacts, one.order))
+    ranked, files = segments.ranked(db, bm25, weights, within), segments.files(db, bm25, weights, within)
+    lists = [(weight, files[term], ranked[term].impacts, ranked[term].order) for term, weight in weights.items()]
     several: set[int] = set()
     met: set[int] = set()
     for _, holding, _, _ in lists:
@@ -392,7 +369,7 @@ def _add(
                 if at == end:
                     break
                 if ordinals[at] == ordinal:
-                    sums[segment.keys[ordinal]] += weight * impacts.of((counts[at],), (segment.lengths[ordinal],))[0]
+                    sums[segment.keys[ordinal]] += weight * impacts[counts[at], segment.lengths[ordinal]]
 
 
 def _ordinals(db: apsw.Connection, keys: Iterable[ChunkKey]) -> dict[int, list[int]]:

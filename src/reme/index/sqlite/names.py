@@ -87,12 +87,12 @@ class _LoadedNames:
 
 def resolve_all(db: apsw.Connection) -> None:
     """Resolve every link against the names as they are now."""
-    names = _LoadedNames(db)
+    names, literal = _LoadedNames(db), dict[str, int]()
     last: tuple[int, int] = (-1, -1)
     sql = f"{_LINKS} WHERE (l.source, l.place) > (?, ?) ORDER BY l.source, l.place LIMIT {_BATCH}"
     while found := rows(db, sql, last):
         last = (found[-1][0], found[-1][1])
-        _retarget(db, found, names, names.ids)
+        _retarget(db, found, names, names.ids, literal)
 
 
 def resolve_some(db: apsw.Connection, keys: Collection[str], sources: Collection[int]) -> None:
@@ -100,11 +100,11 @@ def resolve_some(db: apsw.Connection, keys: Collection[str], sources: Collection
     if len(keys) > _MANY:
         resolve_all(db)
         return
-    names, ids = StoredNames(db), _Ids(db)
+    names, ids, literal = StoredNames(db), _Ids(db), dict[str, int]()
     for key in keys:
-        _retarget(db, rows(db, f"{_LINKS} WHERE l.key = ?", (key,)), names, ids)
+        _retarget(db, rows(db, f"{_LINKS} WHERE l.key = ?", (key,)), names, ids, literal)
     sql = f"{_LINKS} WHERE l.target IS NULL AND l.source IN (SELECT value FROM json_each(?))"  # noqa: S608
-    _retarget(db, rows(db, sql, (json.dumps(list(sources)),)), names, ids)
+    _retarget(db, rows(db, sql, (json.dumps(list(sources)),)), names, ids, literal)
 
 
 class _Ids(dict[str, int]):
@@ -117,9 +117,19 @@ class _Ids(dict[str, int]):
         return found
 
 
-def _retarget(db: apsw.Connection, links: Sequence[Row], names: Names, ids: Mapping[str, int]) -> None:
+def _retarget(
+    db: apsw.Connection, links: Sequence[Row], names: Names, ids: Mapping[str, int], literal: dict[str, int]
+) -> None:
+    """Resolve some links.
+
+    Args:
+        db: The writer.
+        links: Rows of ``_LINKS``.
+        names: What there is.
+        ids: The files by path.
+        literal: What targets that are whole paths come to, which is the same in every note; it grows.
+    """
     changed: list[tuple[int | None, int, int]] = []
-    literal: dict[str, int] = {}  # targets that are whole paths mean the same in every note
     for source, place, raw, target, path in links:
         now = literal.get(raw)
         if now is None and (found := resolve(raw, path, names)) is not None:

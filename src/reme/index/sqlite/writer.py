@@ -6,7 +6,7 @@ Owns every row that is written. Knows nothing of files: it is given entries.
 # ruff: noqa: S608  (only constants and placeholders are put into statements)
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -40,7 +40,7 @@ _OF_A_FILE: Final = {
     "fields": ("file", 3, "file, key, value"),
     "problems": ("file", 4, "file, rule, message, line"),
 }
-"""Tables of which a file has several rows: the column that names it, how many columns tell its rows apart, all."""
+"""Tables with any number of rows of a file: the column that names it, how many of the columns tell rows apart, all."""
 _MOST_COLLECTED: Final = 2_000
 _CHUNKS: Final = """SELECT id, line, end_line, start, end, trail, hash, words, length, speaker, date
 FROM texts JOIN chunks USING (id) WHERE id >= ? AND id < ?"""
@@ -80,16 +80,14 @@ class SqliteWriter:
         self._changed = False
         self._has_vectors = bool(rows(db, "SELECT 1 FROM vectors LIMIT 1"))
 
-    def stamp(self, path: VaultPath) -> Stamp | None:
-        """What the index has seen of a path."""
-        found = rows(
-            self._db, "SELECT size, mtime_ns, inode, revision, ctime_ns, id FROM files WHERE path = ?", (path,)
-        )
-        if not found:
-            self._ids[path] = None
-            return None
-        size, mtime_ns, inode, revision, ctime_ns, self._ids[path] = found[0]
-        return Stamp(size, mtime_ns, inode, Revision(revision), ctime_ns)
+    def stamps(self, paths: Iterable[VaultPath]) -> dict[VaultPath, Stamp]:
+        """What the index has seen of those of these files that it knows."""
+        asked = [*paths]
+        sql = """SELECT path, id, size, mtime_ns, inode, revision, ctime_ns FROM files
+        WHERE path IN (SELECT value FROM json_each(?))"""
+        found = {VaultPath(path): row for path, *row in rows(self._db, sql, (json.dumps(asked),))}
+        self._ids |= {path: found[path][0] if path in found else None for path in asked}
+        return {path: Stamp(*seen) for path, (_, *seen) in found.items()}
 
     def put(self, entry: Entry) -> None:
         """Make the index hold this of a file."""
@@ -199,7 +197,7 @@ class SqliteWriter:
 
     def _id(self, path: VaultPath) -> int | None:
         if path not in self._ids:
-            self.stamp(path)
+            self.stamps([path])
         return self._ids[path]
 
     def _add_rows(self, file: int, entry: Entry) -> None:

@@ -5,7 +5,7 @@ contradicting statements holds is never decided here.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from reme.reason.offline.rules import Rules, has_cjk, rules_for
 from reme.reason.offline.sentences import denies
 from reme.reason.offline.terms import Lexicon, values_of
 
-__all__ = ["Said", "alike", "contradicts", "said_in"]
+__all__ = ["Said", "alike", "contradicts", "corrects", "said_in"]
 
 _SAME_STATEMENT: Final = 0.8
 _SAME_MATTER: Final = 0.6
@@ -78,6 +78,7 @@ class Said:
         stands: Whether it tells what is or will be, and not what was.
         wished: Whether it tells what somebody would like.
         bygone: Whether it tells of another time, and of nothing that has changed since.
+        corrects: Whether it opens as what corrects what was just said.
         measures: Its quantities, number and unit.
     """
 
@@ -100,6 +101,7 @@ class Said:
     stands: bool
     wished: bool
     bygone: bool
+    corrects: bool
     measures: frozenset[tuple[str, str]]
 
 
@@ -144,6 +146,7 @@ def said_in(lexicon: Lexicon, statement: str) -> Said:
         stands=not (rules.past.search(text) or rules.ended.search(text) or denies(text)),
         wished=rules.wished.search(text) is not None,
         bygone=rules.bygone.search(text) is not None and rules.change.search(text) is None,
+        corrects=rules.correction.match(text) is not None,
         measures=frozenset(
             ((m["number"] or m["times"] or m["count"]).lower(), (m["unit"] or m["span"] or m["measure"]).lower())
             for m in _MEASURE.finditer(text)
@@ -175,6 +178,24 @@ def contradicts(new: Said, old: Said) -> bool:
         or _opposed(new, old)
         or _replaces(new, old)
     )
+
+
+def corrects(new: Said, just: Said) -> bool:
+    """Whether a statement opens as a correction, and has another day, time or number of a unit than the one that was
+    said just before it by the same speaker."""
+    if not new.corrects or has_cjk(new.text) != has_cjk(just.text):
+        return False
+    ours, theirs = (dict(_by_kind(said)) for said in (new, just))
+    return any(ours[kind].isdisjoint(theirs[kind]) for kind in ours.keys() & theirs.keys())
+
+
+def _by_kind(said: Said) -> Iterator[tuple[str, frozenset[str]]]:
+    """The days, times and numbers that a statement names, by what they are."""
+    for kind, pattern in (("day", _WEEKDAY), ("time", _CLOCK)):
+        if values := frozenset(value for value in said.values if pattern.fullmatch(value)):
+            yield kind, values
+    for unit in {unit for _, unit in said.measures}:
+        yield unit, frozenset(number for number, of in said.measures if of == unit)
 
 
 def _turned(one: Said, other: Said) -> bool:

@@ -29,7 +29,7 @@ from reme.reason.decisions import (
     Update,
     shape_of,
 )
-from reme.reason.offline.contradicting import Said, alike, contradicts
+from reme.reason.offline.contradicting import Said, alike, contradicts, corrects
 from reme.reason.offline.rules import has_cjk
 from reme.reason.offline.shelf import Shelf
 from reme.reason.offline.terms import Lexicon, inverse_frequencies, overlap
@@ -73,13 +73,13 @@ def integrate(
         return Update(first.candidate, shape_of(first.edits), first.edits, elsewhere=tuple(others))
     relations = _relations(lexicon, read, unit, own, candidates, chosen, elsewhere)
     if chosen is None:
-        disputes = _disputes(read, own, evidence)
+        disputes = _disputes(read, unit, own, evidence)
         stated = tuple(claim for claim in own if claim not in disputes)
         name, summary = _called(lexicon, unit, own, list(placed))
         disputed = tuple(disputes.values())
         return Create(stated, relations, elsewhere=elsewhere, disputes=disputed, name=name, summary=summary)
     edits = _edits(read, own, evidence, shelves[chosen - 1])
-    disputes = _disputes(read, [edit.claim for edit in edits if isinstance(edit, Insert)], evidence)
+    disputes = _disputes(read, unit, [edit.claim for edit in edits if isinstance(edit, Insert)], evidence)
     edits = tuple(edit for edit in edits if not (isinstance(edit, Insert) and edit.claim in disputes))
     return Update(chosen, shape_of(edits), edits, relations, elsewhere=elsewhere, disputes=tuple(disputes.values()))
 
@@ -229,8 +229,10 @@ def _placed_elsewhere(
     return found
 
 
-def _disputes(read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceLine]) -> dict[Claim, Dispute]:
-    """Claims that contradict an earlier one among them, steps aside."""
+def _disputes(
+    read: _Reader, unit: Unit, claims: Sequence[Claim], evidence: Sequence[SourceLine]
+) -> dict[Claim, Dispute]:
+    """Claims that contradict an earlier one among them, or correct the one said just before them, steps aside."""
     shelf, stated, found = Shelf(), list[tuple[Claim, SourceLine]](), dict[Claim, Dispute]()
     for claim in claims:
         line, said = evidence[claim.evidence[0] - 1], read(claim.text)
@@ -238,12 +240,24 @@ def _disputes(read: _Reader, claims: Sequence[Claim], evidence: Sequence[SourceL
             continue
         near = ((stated[number - 1], other) for number, other in shelf.near(said) if contradicts(said, other))
         one = (before for (before, its), other in near if _comparable(line.speaker, said, its.speaker, other))
-        if (before := next(one, None)) is not None:
+        if (before := next(one, None) or _corrected(read, unit, claim, stated[-1:], evidence)) is not None:
             found[claim] = Dispute(before, claim)
         else:
             shelf.put(said)
             stated.append((claim, line))
     return found
+
+
+def _corrected(
+    read: _Reader, unit: Unit, claim: Claim, last: Sequence[tuple[Claim, SourceLine]], evidence: Sequence[SourceLine]
+) -> Claim | None:
+    """The claim that a correction corrects: what its speaker said on the line before it."""
+    place, line = unit.evidence[claim.evidence[0] - 1], evidence[claim.evidence[0] - 1]
+    for before, its in last:
+        follows = unit.evidence[before.evidence[0] - 1].source == place.source and line.number == its.number + 1
+        if follows and line.speaker == its.speaker and corrects(read(claim.text), read(before.text)):
+            return before
+    return None
 
 
 def _comparable(speaker: str, said: Said, other_speaker: str, other: Said) -> bool:

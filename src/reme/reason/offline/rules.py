@@ -59,6 +59,7 @@ class Rules:
     asking: Pattern[str]
     unsettled: Pattern[str]
     unsure: Pattern[str]
+    correction: Pattern[str]
     decision: Pattern[str]
     tentative: Pattern[str]
     agreement: Pattern[str]

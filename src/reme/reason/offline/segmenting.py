@@ -14,8 +14,10 @@ from functools import partial
 from itertools import groupby, pairwise
 from typing import Final
 
+from reme.markdown import sentence_spans
 from reme.paths import slug_of
 from reme.reason.decisions import Event, Message, OpenEvent, Statement
+from reme.reason.offline.contradicting import corrects, said_in
 from reme.reason.offline.dates import resolve_relative
 from reme.reason.offline.procedures import steps_in
 from reme.reason.offline.rules import has_cjk, rules_for
@@ -119,7 +121,8 @@ def _rated(
         if listed and not part.whole and last and part.text in last.text:
             continue
         talked = last is not None and last.kind != "procedure" and place not in steps
-        if last and talked and (both := _with_the_one_before(weigh, lexicon, last, part)):
+        whole_before = last is not None and last.text.endswith(parts[place - 1].text)
+        if last and talked and whole_before and (both := _with_the_one_before(weigh, lexicon, last, part)):
             found[-1] = both
             continue
         whole = listed and 0 < len(part.whole) <= _LONGEST_STEP
@@ -143,10 +146,14 @@ def _dictated(spoken: Iterable[Sentence | None]) -> frozenset[Sentence]:
 def _with_the_one_before(
     weigh: Callable[..., Sentence | None], lexicon: Lexicon, before: Sentence, part: Part
 ) -> Sentence | None:
-    """A sentence that speaks of what stands before it, together with that; None if it does not, or says nothing."""
+    """A sentence that speaks of what stands before it, or corrects it, together with that; None if it does not, or says
+    nothing."""
     text = f"{before.text}{part.gap}{part.text}"
     if part.gap is None or len(text) > (_LONGEST_PAIR_CHINESE if has_cjk(text) else _LONGEST_PAIR):
         return None
+    is_correction = rules_for(part.text).correction.match(part.text) is not None
+    if is_correction and corrects(said_in(lexicon, part.text), said_in(lexicon, before.text)):
+        return weigh(text)
     if not hangs(lexicon, part.text) or (alone := weigh(part.text, led=True)) is None or alone.score < 1.0:
         return None
     return weigh(text)
@@ -233,8 +240,16 @@ def _event(
 
 
 def _about(text: str, day: date) -> str:
-    """The date that relative words mean, where it is another than the day on which they were said."""
-    meant = resolve_relative(text, day)
+    """The date that relative words mean, where it is another than the day on which they were said.
+
+    Of what is corrected at once, the correction counts, where it says when.
+    """
+    said = text
+    for start, stop in sentence_spans(text):
+        rules = rules_for(sentence := text[start:stop].strip())
+        if start and rules.correction.match(sentence) and rules.time.search(sentence):
+            said = sentence
+    meant = resolve_relative(said, day)
     return "" if meant == day.isoformat() else meant
 
 

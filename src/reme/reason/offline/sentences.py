@@ -222,7 +222,8 @@ def told_before_asking(text: str, names: frozenset[str] = frozenset()) -> str:
         names: Names of the speakers, lower-cased.
     """
     rules = rules_for(text)
-    for end in _CLAUSE.finditer(text):
+    asked = rules.question.search(text) or rules.request.search(text)
+    for end in _CLAUSE.finditer(text) if asked else ():
         told, asks = text[: end.start()], text[end.end() :]
         if not rules.asking.match(asks):
             continue
