@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -191,14 +192,20 @@ class Operation:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What a caller gives: the function's parameters behind the workspace and the reasoner, up to its settings."""
-        hints = get_type_hints(inspect.unwrap(self.function), include_extras=True)
-        given = list(inspect.signature(self.function).parameters.values())[2 if self.reasons else 1 :]
-        return tuple(_parameter(p.name, hints[p.name], p.default) for p in given if p.kind is not p.KEYWORD_ONLY)
+        return _parameters(self.function, 2 if self.reasons else 1)
 
     @property
     def result(self) -> Any:
         """The type of the result."""
         return get_type_hints(inspect.unwrap(self.function), include_extras=True)["return"]
+
+
+@cache
+def _parameters(function: Callable[..., Any], behind: int) -> tuple[Parameter, ...]:
+    """A function's parameters behind the first ones, up to those that are given by keyword alone."""
+    hints = get_type_hints(inspect.unwrap(function), include_extras=True)
+    given = list(inspect.signature(function).parameters.values())[behind:]
+    return tuple(_parameter(p.name, hints[p.name], p.default) for p in given if p.kind is not p.KEYWORD_ONLY)
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:

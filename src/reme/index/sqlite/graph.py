@@ -35,7 +35,7 @@ __all__ = [
 _EDGE: Final = "s.path, t.path, l.raw, l.anchor, l.alias, l.predicate, l.kind, l.line, l.origin"
 _JOINED: Final = "links l JOIN files s ON s.id = l.source LEFT JOIN files t ON t.id = l.target"
 _PLACE_BITS: Final = 24
-_MOST_HELD: Final = 1_024
+_MOST_HELD: Final = 4_096
 _LONGEST_HELD: Final = 32
 _ID: Final = "(SELECT id FROM files WHERE path = ?)"
 

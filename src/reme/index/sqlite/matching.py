@@ -25,7 +25,7 @@ from reme.index.sqlite.schema import CHUNK_BITS
 
 __all__ = ["Segments", "best", "best_of_files", "held", "relevance"]
 
-_MOST_HELD: Final = 1 << 24  # bytes, about
+_MOST_HELD: Final = 1 << 25  # bytes, about
 _LIST_BYTES: Final = 200
 _POSTING_BYTES: Final = 4
 _RANKED_BYTES: Final = 100
