@@ -452,18 +452,18 @@ def test_any_bytes_are_answered(tmp_path_factory: pytest.TempPathFactory, body: 
 
 def test_places_are_hidden_whole_and_nothing_else_is() -> None:
     places = Places(
-        Path("/srv/vault"), {"the state folder": Path("/srv/vault/.reme"), "home": Path("/root"), "x": Path("/")}
+        Path("/srv/vault"), {"the state folder": Path("/srv/vault/.reme"), "home": Path("/home/mara"), "x": Path("/")}
     )
     hidden = places.hidden(
         {
             "detail": "/srv/vault/日/a.md and /srv/vault: no",
-            "hint": ["/srv/vault/.reme/state.db", "/rooted /root/m, /root"],
+            "hint": ["/srv/vault/.reme/state.db", "/home/marathon /home/mara/m, /home/mara"],
             "n": 1,
         }
     )
     assert hidden == {
         "detail": "日/a.md and the vault: no",
-        "hint": ["the state folder/state.db", "/rooted home/m, home"],
+        "hint": ["the state folder/state.db", "/home/marathon home/m, home"],
         "n": 1,
     }
     assert places.hidden("/srv/vaults/a /srv/vault-2 /") == "/srv/vaults/a /srv/vault-2 /"

@@ -267,7 +267,10 @@ def _unspellable(path: VaultPath, found: list[Respelling], error: InvalidInput) 
 
 
 def _concerned(workspace: Workspace, moved: Mapping[VaultPath, VaultPath]) -> dict[VaultPath, Sequence[Edge]]:
-    """The notes with links that may be affected, each with those of a name that goes or comes; of what moves, all."""
+    """The notes with links that may be affected, each with those of a name that goes or comes.
+
+    Nothing is told of the links in what moves, any of which may be affected.
+    """
     index = workspace.index
     concerned: defaultdict[VaultPath, list[Edge]] = defaultdict(list)
     for name in {fold(basename(path)) for pair in moved.items() for path in pair}:
