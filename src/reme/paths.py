@@ -37,6 +37,8 @@ VaultPath = NewType("VaultPath", str)
 
 MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _DRIVE = re.compile(r"^[A-Za-z]:" if sys.platform == "win32" else r"^[A-Za-z]:(?:/|$)")
 _LONGEST_SLUG = 60
 _LONGEST_NAME = 255
@@ -78,9 +80,9 @@ def parse_path(raw: str, *, root: bool = False) -> VaultPath:
 
 
 def _unsafe(text: str) -> str:
-    if any(ord(char) < 32 or ord(char) == 127 for char in text):
+    if _CONTROL.search(text):
         return "it has a control character"
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if _SURROGATE.search(text):
         return "it is not valid Unicode"
     if text.startswith(("/", "~")) or _DRIVE.match(text):
         return "it is absolute"

@@ -50,7 +50,8 @@ def test_the_text_of_every_kind_is_found_under_its_place(place: Place) -> None:
     assert "resource/d.xlsx" in [path for path, _ in found(place, "qzpear")]
     assert "resource/e.epub" in [path for path, _ in found(place, "梨子成熟")]
     assert place.index.problems() == []
-    assert place.index.rows_of([VaultPath("resource/a.pdf")])[VaultPath("resource/a.pdf")].format == "document"
+    assert (note := place.index.note(VaultPath("resource/a.pdf"))) is not None
+    assert note.format == "document"
 
 
 @needs_extra

@@ -56,7 +56,7 @@ def test_images_are_no_edges_but_refer(place: Place) -> None:
     place.write("note.md", "text\n")
     place.write("a.md", "![[pic.png]] ![[note]]\n")
     place.refresh()
-    assert [step.target for step in place.index.steps([P("a.md")], "out")] == ["note.md"]
+    assert [target for _, target, _ in place.index.steps([P("a.md")], "out")] == ["note.md"]
     assert place.index.referrers(P("pic.png")) == ["a.md"]
     assert place.index.inlinks([P("pic.png"), P("note.md")]) == {"note.md": 1}
 

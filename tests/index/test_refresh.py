@@ -193,7 +193,8 @@ def test_p12_nothing_of_a_large_file_is_lost(
         chunk = place.index.chunks([key])[key]
         assert lines[number] in chunk.text
         assert chunk.line <= number + 1 <= chunk.end_line
-    assert place.index.status().chunks == place.index.rows_of([VaultPath(name)])[VaultPath(name)].chunks + 1
+    assert (note := place.index.note(VaultPath(name))) is not None
+    assert place.index.status().chunks == note.chunks + 1
     told = {problem.rule for problem in place.index.problems()} - {"dialogue", "encoding"}
     assert told == ({"size"} if name == "large.md" else set())
     assert (VaultPath(name) in place.index.referrers(VaultPath("small.md"))) == (name == "large.md")

@@ -5,13 +5,14 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
 import pytest
 
 from reme.errors import Unavailable
-from reme.index import ANY, Filter, IndexSettings, open_index, rebuild, refresh
+from reme.index import ANY, Bm25, ChunkKey, Filter, IndexSettings, open_index, rebuild, refresh
 from reme.index.sqlite import connections
 from reme.vault import Layout
 from tests.index.place import BM25, Place, holding, paths_of
@@ -286,7 +287,11 @@ def test_what_a_filter_wants_comes_in_the_order_of_all(place: Place, share: int)
         Filter(paths=("茶/n*.md",), without_paths=frozenset({"茶/n1.md"})),
         Filter(tags=("茶", "t1"), start_date="2026-05-02", start_ns=0),
     ]
-    for ask in (place.index.matches, place.index.gathered):
+
+    def gathered(weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
+        return place.index.gathered(weights, bm25, wanted, (), limit)
+
+    for ask in (place.index.matches, gathered):
         every = ask(weights, BM25, ANY, 200)
         for wanted in asked:
             some = {note.path for note in place.index.notes(wanted)}

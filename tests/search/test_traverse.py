@@ -147,6 +147,26 @@ def test_a_hub_fills_the_limit_in_the_order_of_its_links_whatever_is_left_out(pl
     assert walked.truncated
 
 
+@pytest.mark.parametrize("unresolved", [True, False])
+def test_where_there_is_no_room_the_edges_between_what_was_reached_are_still_told(
+    place: Place, unresolved: bool
+) -> None:
+    place.write("hub.md", "".join(f"[[茶{n:02}]] " for n in range(40)))
+    for n in range(40):
+        place.write(f"茶{n:02}.md", f"[[茶{(n + 1) % 40:02}]]\n\n[[茶{(n + 2) % 40:02}]] [[hub]] [[nowhere]]\n")
+    place.refresh()
+    result = traverse(place.index, ["hub"], direction="both", depth=2, limit=3, unresolved=unresolved)
+    notes = ["茶00.md", "茶01.md", "茶02.md"]
+    assert [node.path for node in result.nodes] == ["hub.md", *notes]
+    assert result.truncated
+    expected = {("hub.md", note) for note in notes} | {(note, "hub.md") for note in notes}
+    expected |= {("茶00.md", "茶01.md"), ("茶00.md", "茶02.md"), ("茶01.md", "茶02.md")}
+    expected |= {(note, "nowhere") for note in notes} if unresolved else set()
+    found = [(edge.source, edge.target) for edge in result.edges]
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
 def test_b23_a_link_in_another_case_is_seen_from_both_ends(place: Place) -> None:
     place.write("Depot.md", "x\n")
     place.write("Straße.md", "x\n")

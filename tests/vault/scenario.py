@@ -81,7 +81,7 @@ def _no_expected_revision() -> None:
 
 def _no_post_image() -> None:
     write = zipfile.ZipFile.writestr
-    zipfile.ZipFile.writestr = lambda self, name, *data: name.startswith("post/") or write(self, name, *data)
+    zipfile.ZipFile.writestr = lambda self, info, *data: info.filename.startswith("post/") or write(self, info, *data)
 
 
 def _done_mark_first() -> None:

@@ -3,7 +3,7 @@
 Owns the contract only; knows no store. An index is a projection of the vault's files: it may be thrown away any time.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from reme.index.rows import (
     IndexSettings,
     KeywordStatistics,
     LinkKey,
+    NamedFile,
     Neighbour,
     Stamp,
     Standing,
@@ -129,8 +130,12 @@ class Index(Protocol):
         """Files, by path."""
         ...
 
-    def rows_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
-        """Those of these files that there are, without their tags and properties."""
+    def files(self, wanted: Filter = ANY) -> list[NamedFile]:
+        """What files are called, by path."""
+        ...
+
+    def rows_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, NamedFile]:
+        """Those of these files that there are."""
         ...
 
     def tags(self) -> list[tuple[str, int]]:
@@ -191,13 +196,20 @@ class Index(Protocol):
         """The links that lead to a file, images included, by source and line."""
         ...
 
-    def steps(self, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str] = ()) -> list[Step]:
+    def steps(
+        self,
+        paths: Sequence[VaultPath],
+        direction: Direction,
+        predicates: Sequence[str] = (),
+        among: Sequence[VaultPath] | None = None,
+    ) -> list[Step]:
         """The edges of the graph (no images, none from a file to itself) that leave or reach any of these files.
 
         In the order of the files, then by source and place.
 
         Args:
             predicates: Only edges with one of these; all where empty.
+            among: Only edges whose other end is one of these or no file; all where None.
         """
         ...
 
@@ -263,14 +275,17 @@ class Index(Protocol):
         """
         ...
 
-    def gathered(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
-        """The best chunk of each of the files that hold most of some terms, though none of their chunks may hold all.
+    def gathered(
+        self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, known: Collection[ChunkKey], limit: int
+    ) -> list[ChunkKey]:
+        """The best chunks of the files that hold most of several terms, though none of their chunks may hold all.
 
         Args:
             weights: The terms, each with its inverse document frequency.
             bm25: The constants.
             wanted: Which chunks may be among them.
-            limit: Most of them.
+            known: What matches best, whose files count among the most and are not given again.
+            limit: Most files.
         """
         ...
 

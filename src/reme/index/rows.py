@@ -34,6 +34,7 @@ __all__ = [
     "IndexedNote",
     "KeywordStatistics",
     "LinkKey",
+    "NamedFile",
     "Neighbour",
     "Stamp",
     "Standing",
@@ -55,6 +56,12 @@ ChunkKey = int
 
 LinkKey = int
 """Names a link in one state of one index; not to be kept."""
+
+Step = tuple[VaultPath, VaultPath | None, LinkKey]
+"""An edge of the graph, as a walk needs it: its source, its target (None where it leads to no file), its link.
+
+A plain tuple, as the store gives it: of a hub there are many, of which few are followed.
+"""
 
 
 UNSEARCHED: Final = frozenset({"undecodable", "document"})
@@ -227,6 +234,18 @@ class IndexedNote(NamedTuple):
         return json.loads(self.frontmatter)
 
 
+class NamedFile(NamedTuple):
+    """A file by what it is called and sorted by; fields as ``IndexedNote`` has them, which is several times as dear."""
+
+    path: VaultPath
+    layer: Layer
+    name: str
+    description: str
+    date: str | None
+    size: int
+    mtime_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A link between files.
@@ -247,17 +266,10 @@ class Edge:
     origin: Literal["body", "frontmatter"]
 
 
-class Step(NamedTuple):
-    """An edge of the graph, as a walk needs it; ``target`` is None where it leads to no file."""
-
-    source: VaultPath
-    target: VaultPath | None
-    link: LinkKey
-
-
 class StoredLink(NamedTuple):
     """How an edge is written, to show."""
 
+    link: LinkKey
     raw_target: str
     predicate: str | None
     anchor: str | None
@@ -379,8 +391,7 @@ class Around(NamedTuple):
     turns: dict[ChunkKey, Turn]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
+class StoredChunk(NamedTuple):
     """A chunk to show."""
 
     line: int

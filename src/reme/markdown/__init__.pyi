@@ -1,5 +1,6 @@
 from reme.markdown.chunks import Chunk, ChunkSettings, chunk, count_tokens
 from reme.markdown.cuts import cut
+from reme.markdown.frontmatter import find_frontmatter
 from reme.markdown.note import (
     Block,
     BlockKind,
@@ -45,6 +46,7 @@ __all__ = [
     "delete_property",
     "display_text",
     "field_value",
+    "find_frontmatter",
     "fingerprint",
     "flowing",
     "is_wikilink",

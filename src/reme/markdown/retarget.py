@@ -84,12 +84,15 @@ def known_links(source: bytes, lines: Mapping[str, Sequence[int]]) -> Note | Non
     if any(bracket in source for bracket in _OTHER_BRACKETS) or not all(map(_PLAIN_TARGET.fullmatch, lines)):
         return None
     found: dict[str, list[int]] = {target: [] for target in lines}
+    spelled = {target.encode() for target in lines}
     links: list[Link] = []
     try:
         source.decode("utf-8")
     except UnicodeDecodeError:
         return None
     for match in _OPENED.finditer(source):
+        if not any(target in match[1] for target in spelled):
+            continue
         first, last = match.span(1)
         target, place = trimmed(source, first, last - source.startswith(b"\\|", last - 1))
         if target in found:

@@ -3,8 +3,7 @@
 Owns whose neighbours are listed first. Lists names, never bodies.
 """
 
-from collections.abc import Mapping, Sequence, Set
-from itertools import chain, islice, zip_longest
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from reme.index import Direction, Index, Neighbour
@@ -34,36 +33,42 @@ def expand(
     frontier = {key: [key[0]] for key in found}
     left = settings.expand_path_budget if settings.max_links_per_direction else 0
     for distance in range(1, settings.expand_depth + 1):
-        if left <= 0:
-            break
-        reached = _reached(index, frontier, seen, archived, settings)
-        turns = chain.from_iterable(zip(reached, turn, strict=True) for turn in zip_longest(*reached.values()))
-        for key, neighbour in islice(((key, near) for key, near in turns if near is not None), left):
-            found[key].append(Linked.of(neighbour, distance))
-            left -= 1
-        frontier = {key: [n.path for n in neighbours] for key, neighbours in reached.items()}
+        near = _near(index, frontier, settings)
+        coming = {key: _fresh(near, paths, key[1], seen[key], archived) for key, paths in frontier.items()}
+        frontier: dict[Key, list[VaultPath]] = {key: [] for key in found}
+        while coming and left:
+            for key, neighbours in [*coming.items()][:left]:
+                if (neighbour := next(neighbours, None)) is None:
+                    del coming[key]
+                    continue
+                found[key].append(Linked.of(neighbour, distance))
+                frontier[key].append(neighbour.path)
+                left -= 1
     return {key: tuple(linked) for key, linked in found.items()}
 
 
-def _reached(
-    index: Index,
-    frontier: Mapping[Key, Sequence[VaultPath]],
-    seen: Mapping[Key, set[VaultPath]],
-    archived: Set[str],
-    settings: SearchSettings,
+def _near(
+    index: Index, frontier: Mapping[Key, Sequence[VaultPath]], settings: SearchSettings
 ) -> dict[Key, list[Neighbour]]:
-    """What is new one link further, for each hit and direction."""
+    """What is one link further, by file and direction."""
     near: dict[Key, list[Neighbour]] = {}
     for way in _DIRECTIONS:
         at = sorted({path for key, paths in frontier.items() if key[1] == way for path in paths})
         for neighbour in index.neighbours(at, way, settings.max_links_per_direction, _HIDDEN):
             near.setdefault((neighbour.source, way), []).append(neighbour)
-    fresh: dict[Key, list[Neighbour]] = {}
-    for key, paths in frontier.items():
-        fresh[key] = []
-        for path in paths:
-            for neighbour in near.get((path, key[1]), ()):
-                if neighbour.path not in seen[key] and neighbour.path not in archived:
-                    seen[key].add(neighbour.path)
-                    fresh[key].append(neighbour)
-    return fresh
+    return near
+
+
+def _fresh(
+    near: Mapping[Key, Sequence[Neighbour]],
+    paths: Sequence[VaultPath],
+    way: Direction,
+    seen: set[VaultPath],
+    archived: Set[str],
+) -> Iterator[Neighbour]:
+    """What of it has not been seen."""
+    for path in paths:
+        for neighbour in near.get((path, way), ()):
+            if neighbour.path not in seen and neighbour.path not in archived:
+                seen.add(neighbour.path)
+                yield neighbour

@@ -15,9 +15,9 @@ from reme.search.settings import SearchSettings
 
 __all__ = ["Found", "find"]
 
-_FEWEST_CANDIDATES: Final = 50
+_FEWEST_CANDIDATES: Final = 40
 _MOST_CANDIDATES: Final = 200
-_FEWEST_GATHERED: Final = 20
+_FEWEST_GATHERED: Final = 10
 _ALL: Final = 1 - 1e-9  # sums in another order may differ by that much
 
 
@@ -71,9 +71,9 @@ def find(
     total = sum(weights.values())
     looked_for, by_words = _matches(index, occurring, chosen, wanted, limit, most, settings)
     nearest = index.nearest(asked, wanted, most) if asked is not None else []
-    gathering = _is_gathering(index, looked_for, by_words, limit, total, settings)
+    gathering = _is_gathering(index, looked_for, by_words, limit, settings)
     fewest = max(limit, _FEWEST_GATHERED)
-    gathered = index.gathered(looked_for, settings.bm25, wanted, fewest) if gathering else []
+    gathered = index.gathered(looked_for, settings.bm25, wanted, by_words, fewest) if gathering else []
     around = index.around(list(dict.fromkeys((*by_words, *gathered, *nearest))), len(settings.near))
     if wanted.start_date or wanted.end_date:
         around = _in_time(around, wanted)
@@ -189,14 +189,13 @@ def _is_gathering(
     weights: Mapping[str, float],
     matches: Sequence[ChunkKey],
     limit: int,
-    total: float,
     settings: SearchSettings,
 ) -> bool:
     """Whether notes may have most of the terms though no piece has them all; not where enough pieces have them all."""
     if settings.scattering is None or settings.fusion == "rrf" or len(weights) < 2:
         return False
     last = matches[limit - 1 : limit]
-    return not last or index.relevance(weights, settings.bm25, last)[last[0]] < total
+    return not last or index.held(weights, settings.bm25, last)[0][0] < sum(weights.values()) * _ALL
 
 
 def _whole(

@@ -5,10 +5,10 @@ Owns the breadth-first walk. Questions about links are equal in all layers.
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from reme.errors import InvalidInput, NotFound
-from reme.index import Direction, Index, IndexedNote, LinkKey, Step, StoredLink
+from reme.index import Direction, Index, LinkKey, NamedFile, StoredLink
 from reme.paths import VaultPath, parse_path
 from reme.search.scope import layers_named, nearest, nearest_paths, within
 from reme.search.settings import MAX_TRAVERSED
@@ -22,6 +22,7 @@ _DIRECTIONS: Final[dict[str, tuple[Direction, ...]]] = {
     "both": ("out", "in"),
 }
 _DEEPEST: Final = 10
+_LAYERS: Final[frozenset[Layer]] = frozenset(get_args(Layer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +105,14 @@ def traverse(
         raise InvalidInput("give at least one note to start from", details={"field": "seeds"})
     named = layers_named(layers) if layers else None
     with index.snapshot():
-        starts = [_seed(index, seed) for seed in seeds]
+        starts = tuple(dict.fromkeys(_start(index, seed) for seed in seeds))
         walk = _Walk(index, starts, named, exclude_archived, archived, unresolved, limit)
         for distance in range(1, depth + 1):
             if not walk.step(distance, _DIRECTIONS[direction], predicates):
                 break
         edges = walk.edges()
         _check(index, predicates, {edge.predicate for edge in edges})
-        paths = tuple(dict.fromkeys(note.path for note in starts))
-        return TraverseResult(paths, tuple(walk.reached.values()), edges, walk.truncated)
+        return TraverseResult(starts, walk.nodes(), edges, walk.truncated)
 
 
 class _Walk:
@@ -121,81 +121,74 @@ class _Walk:
     def __init__(
         self,
         index: Index,
-        seeds: Sequence[IndexedNote],
+        starts: Sequence[VaultPath],
         layers: frozenset[Layer] | None,
         exclude_archived: bool,
         archived: Set[str],
         unresolved: bool,
         limit: int,
     ) -> None:
-        self.reached = {n.path: Reached(n.path, n.name, n.description, n.layer, 0) for n in seeds}
         self.truncated = False
         self._index = index
-        self._layers = layers
-        self._exclude_archived = exclude_archived
-        self._archived = archived
+        self._layers = (layers or _LAYERS) - {"archive"} if exclude_archived else layers
+        self._without = archived if exclude_archived else frozenset[str]()
         self._unresolved = unresolved
-        self._most = limit + len(self.reached)
-        self._frontier = list(self.reached)
+        self._most = limit + len(starts)
+        self._distances = dict.fromkeys(starts, 0)
+        self._frontier = starts
         self._left_out: set[VaultPath] = set()
-        self._followed: dict[LinkKey, Step] = {}
+        self._followed: dict[LinkKey, tuple[VaultPath, VaultPath | None]] = {}
+
+    def nodes(self) -> tuple[Reached, ...]:
+        """The nodes that were reached, nearest first."""
+        files = self._index.rows_of(list(self._distances))
+        return tuple([_reached(files[path], distance) for path, distance in self._distances.items()])
 
     def edges(self) -> tuple[TraversedEdge, ...]:
         """The edges that were followed, in order; what one line says twice, once."""
         written = self._index.links(list(self._followed))
-        return tuple(dict.fromkeys(_traversed(step, written[step.link]) for step in self._followed.values()))
+        edges = [_traversed(source, target, written[link]) for link, (source, target) in self._followed.items()]
+        return tuple(dict.fromkeys(edges))
 
     def step(self, distance: int, directions: Sequence[Direction], predicates: Sequence[str]) -> bool:
         """One link further; returns whether there is anything new."""
-        met: list[tuple[Step, VaultPath | None]] = []
+        before = len(self._distances)
         for way in directions:
-            steps = self._index.steps(self._frontier, way, predicates)
-            met += [(step, step.target) for step in steps] if way == "out" else [(step, step.source) for step in steps]
-        known = self.reached.keys() | self._left_out
-        fresh = [path for path in dict.fromkeys([path for _, path in met]) if path is not None and path not in known]
-        rows: dict[VaultPath, IndexedNote] = {}
-        before = len(self.reached)
-        for step, path in met:
-            if path is None:
-                wanted = self._unresolved
-            else:
-                wanted = path in self.reached or self._admit(path, fresh, rows, distance)
-            if wanted:
-                self._followed.setdefault(step.link, step)
-        self._frontier = list(self.reached)[before:]
+            among = list(self._distances) if self.truncated else None  # nothing new is taken in any more
+            for source, target, link in self._index.steps(self._frontier, way, predicates, among):
+                far = target if way == "out" else source
+                if far in self._distances or self._admit(far, distance):
+                    self._followed.setdefault(link, (source, target))
+        self._frontier = list(self._distances)[before:]
         return bool(self._frontier)
 
-    def _admit(
-        self, path: VaultPath, fresh: list[VaultPath], rows: dict[VaultPath, IndexedNote], distance: int
-    ) -> bool:
-        """Whether a path is reached; ``fresh`` are those whose rows have not been fetched, in order of asking."""
+    def _admit(self, path: VaultPath | None, distance: int) -> bool:
+        """Whether what has not been reached yet is to be followed: a file that is wanted, while there is room."""
+        if path is None:
+            return self._unresolved
         if path in self._left_out:
             return False
-        if len(self.reached) >= self._most:
+        if len(self._distances) >= self._most:
             self.truncated = True
             return False
-        if path not in rows and fresh:  # no more than there is room for, of a hub with thousands of links
-            room = self._most - len(self.reached)
-            rows |= self._index.rows_of(fresh[:room])
-            del fresh[:room]
-        note = rows.get(path)
-        if note is None or not self._wanted(note):
+        if not self._wanted(path):
             self._left_out.add(path)
             return False
-        self.reached[path] = Reached(path, note.name, note.description, note.layer, distance)
+        self._distances[path] = distance
         return True
 
-    def _wanted(self, note: IndexedNote) -> bool:
-        if self._exclude_archived and (note.layer == "archive" or note.path in self._archived):
+    def _wanted(self, path: VaultPath) -> bool:
+        if path in self._without:
             return False
-        return self._layers is None or note.layer in self._layers
+        return self._layers is None or self._index.layout.layer_of(path) in self._layers
 
 
-def _seed(index: Index, raw: str) -> IndexedNote:
+def _start(index: Index, raw: str) -> VaultPath:
     path = parse_path(raw)
-    for candidate in (path, VaultPath(path + ".md")):
-        if (note := index.note(candidate)) is not None:
-            return note
+    candidates = (path, VaultPath(path + ".md"))
+    there = index.rows_of(candidates)
+    if (found := next((path for path in candidates if path in there), None)) is not None:
+        return found
     hint = nearest_paths(index, path) or "See what is there with: `list`"
     raise NotFound(f"there is no note {raw}", hint=hint, details={"path": raw})
 
@@ -211,9 +204,13 @@ def _check(index: Index, asked: Sequence[str], followed: Set[str | None]) -> Non
             raise InvalidInput(f"no link has the predicate {predicate!r}", hint=hint, details={"field": "predicates"})
 
 
-def _traversed(step: Step, link: StoredLink) -> TraversedEdge:
-    target = link.raw_target if step.target is None else step.target
-    return TraversedEdge(step.source, target, link.predicate, link.anchor, link.line, step.target is not None)
+def _reached(file: NamedFile, distance: int) -> Reached:
+    return Reached(file.path, file.name, file.description, file.layer, distance)
+
+
+def _traversed(source: VaultPath, target: VaultPath | None, link: StoredLink) -> TraversedEdge:
+    spelt = link.raw_target if target is None else target
+    return TraversedEdge(source, spelt, link.predicate, link.anchor, link.line, target is not None)
 
 
 def traverse_text(result: TraverseResult) -> str:

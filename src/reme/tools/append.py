@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from annotated_types import Len
 
 from reme.errors import InvalidInput
-from reme.markdown import parse_head
+from reme.markdown import find_frontmatter
 from reme.paths import VaultPath
 from reme.revision import revision_of
 from reme.tools.changes import DryRun, Written, content_expected, submit, written
@@ -75,7 +75,7 @@ def appended(path: VaultPath, data: bytes, content: str) -> bytes:
         InvalidInput: If it would make what is there frontmatter, which begins as such and is not closed.
     """
     result = data + _addition(data, content)
-    if not parse_head(data).frontmatter and parse_head(result).frontmatter:
+    if not find_frontmatter(data) and find_frontmatter(result):
         raise InvalidInput(
             f"{path} begins with a line --- that nothing closes: the addition would, and make frontmatter of it",
             hint="Add the text without its line ---, or edit the file's first line.",

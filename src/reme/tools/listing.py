@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from annotated_types import Ge, Le
 
-from reme.index import IndexedNote
+from reme.index import IndexedNote, NamedFile
 from reme.paths import VaultPath, fold
 from reme.revision import Revision
 from reme.search import filter_of
@@ -164,15 +164,20 @@ def list_files(
         start_date=start_date,
         end_date=end_date,
     )
-    absent = [fold(key) for key, value in conditions.items() if value is None]
-    notes = [note for note in workspace.index.notes(wanted) if all(_lacks(note, key) for key in absent)]
-    if state is not None:
-        chosen = _in_state(workspace, state)
-        notes = [note for note in notes if note.path in chosen]
-    notes = _without_sidecars(workspace, notes, wanted.paths[:1])
-    notes.sort(key=_ORDERS[sort], reverse=descending)
-    page = tuple(_listed(workspace, note) for note in notes[offset : offset + limit])
-    return Listing(page, len(notes), offset, offset + len(page) < len(notes))
+    chosen = None if state is None else _in_state(workspace, state)
+    with workspace.index.snapshot():
+        files = workspace.index.files(wanted)
+        if absent := [fold(key) for key, value in conditions.items() if value is None]:
+            notes = workspace.index.notes(wanted)
+            lacking = {note.path for note in notes if all(_lacks(note, key) for key in absent)}
+            chosen = lacking if chosen is None else lacking & chosen
+        if chosen is not None:
+            files = [file for file in files if file.path in chosen]
+        files = _without_sidecars(workspace, files, wanted.paths[:1])
+        files.sort(key=_ORDERS[sort], reverse=descending)
+        page = [note for file in files[offset : offset + limit] if (note := workspace.index.note(file.path))]
+    listed = tuple(_listed(workspace, note) for note in page)
+    return Listing(listed, len(files), offset, offset + len(listed) < len(files))
 
 
 def stat(workspace: Workspace, path: Annotated[str, "The file; .md may be left out"]) -> FileFacts:
@@ -271,15 +276,15 @@ def tags_text(result: TagCounts) -> str:
     return "\n".join(f"#{entry.tag} {entry.files}" for entry in result.tags)
 
 
-def _without_sidecars(workspace: Workspace, notes: list[IndexedNote], asked: Sequence[str]) -> list[IndexedNote]:
+def _without_sidecars(workspace: Workspace, files: list[NamedFile], asked: Sequence[str]) -> list[NamedFile]:
     """The files without what only tells of a resource that is there; such a file is listed where it is asked for."""
     told = {
-        note.path: VaultPath(note.path.removesuffix(SIDECAR_SUFFIX))
-        for note in notes
-        if note.layer == "resource" and note.path.endswith(SIDECAR_SUFFIX) and note.path not in asked
+        file.path: VaultPath(file.path.removesuffix(SIDECAR_SUFFIX))
+        for file in files
+        if file.layer == "resource" and file.path.endswith(SIDECAR_SUFFIX) and file.path not in asked
     }
     there = workspace.index.rows_of(list(told.values())) if told else {}
-    return [note for note in notes if told.get(note.path) not in there] if there else notes
+    return [file for file in files if told.get(file.path) not in there] if there else files
 
 
 def _lacks(note: IndexedNote, key: str) -> bool:
@@ -299,16 +304,16 @@ def _in_state(workspace: Workspace, state: State) -> Set[VaultPath]:
     return {path for path, found in event_states(workspace).items() if found == state}
 
 
-def _by_path(note: IndexedNote) -> tuple[Any, ...]:
-    return (note.path,)
+def _by_path(file: NamedFile) -> tuple[Any, ...]:
+    return (file.path,)
 
 
-_ORDERS: Final[dict[Order, Callable[[IndexedNote], tuple[Any, ...]]]] = {
+_ORDERS: Final[dict[Order, Callable[[NamedFile], tuple[Any, ...]]]] = {
     "path": _by_path,
-    "name": lambda note: (note.name.casefold(), note.path),
-    "date": lambda note: (note.date or "", note.path),
-    "modified": lambda note: (note.mtime_ns, note.path),
-    "size": lambda note: (note.size, note.path),
+    "name": lambda file: (file.name.casefold(), file.path),
+    "date": lambda file: (file.date or "", file.path),
+    "modified": lambda file: (file.mtime_ns, file.path),
+    "size": lambda file: (file.size, file.path),
 }
 
 

@@ -227,8 +227,9 @@ def _plan(
         if path in moved:
             own[path] = data
         else:
-            links_alone = replace(note, headings=(), blocks=(), fields=(), tags=())  # there may be thousands of them
-            plan.edits.append(Put(path, data, file.revision, retarget=True, note=links_alone))
+            if note.blocks:
+                note = replace(note, headings=(), blocks=(), fields=(), tags=())  # there may be thousands of them
+            plan.edits.append(Put(path, data, file.revision, retarget=True, note=note))
     moves = [Move(path, to, revisions[path], own.get(path)) for path, to in moved.items()]
     plan.edits[:0] = moves
     return plan

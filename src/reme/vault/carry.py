@@ -7,22 +7,22 @@ been written by somebody else since and is reported, never touched.
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from reme.paths import VaultPath, join, parent, portable_name, stem, suffix
 from reme.revision import revision_of_pieces
-from reme.vault.content import begins_with, content_at, pieces_at, pieces_of, revision_of_content
-from reme.vault.disk import for_each, place, replace_keeping, second_name, sync_file, sync_folder, write_new
+from reme.vault.content import begins_with, content_at, pieces_at, pieces_of
+from reme.vault.disk import New, for_each, place, replace_keeping, second_name, sync_file, sync_folder, write_new
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Replaced, Step
 
 __all__ = ["Carried", "carry_out", "recover"]
 
-_Located = Callable[[VaultPath], Path]
-"""``Vault.locate``, looking for each path once."""
+_Located = Callable[[VaultPath], str]
+"""``Vault.located``, looking for each path once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +66,35 @@ def carry_out(vault: Vault, entry: Entry, *, back: bool = False, fresh: bool = F
         OSError: From the disk; the state is then one that a further call can finish or take back.
     """
     copies: dict[VaultPath, VaultPath] = {}
-    todo: list[tuple[Path, Step]] = []
+    todo: list[tuple[str, Step]] = []
     left: list[VaultPath] = []
-    located = cache(vault.locate)
+    located = cache(vault.located)
     steps = [
-        (located(parent(step.paths[-1])) / f".reme-{entry.id}-{number}", step)
+        (f"{located(parent(step.paths[-1]))}{os.sep}.reme-{entry.id}-{number}", step)
         for number, step in enumerate(entry.steps)
     ]
     for staged, step in steps if not back else reversed(steps):
         if not fresh:
-            copies.update(_clear(vault, staged, step))
-            copies.update(_clear(vault, second_name(staged), step))
+            copies |= _clear(vault, [(staged, step), (second_name(staged), step)])
         where = "before" if fresh else _where(vault, step)
         if where == "otherwise":
             left += step.paths
         elif where == ("after" if back else "before"):
             todo.append((staged, _inverse(step) if back else step))
     made = _make_folders(located, (path for _, step in todo for path in _named(step)))
-    new = [(staged, step) for staged, step in todo if isinstance(step, Replaced) and step.post is not None]
-    for_each(lambda item: _stage(located, *item), new)
+    replaced = [(staged, step) for staged, step in todo if isinstance(step, Replaced) and step.post is not None]
+    write_new([_staged(located, staged, step) for staged, step in replaced])
     for staged, step in todo:
         _change(located, staged, step, back=back)
-    folders = {new.parent for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
+    folders = {os.path.dirname(new) for new in made} | {located(parent(p)) for _, s in todo for p in _renamed(s)}
     for_each(sync_folder, sorted(folders))
-    for_each(lambda item: copies.update(_clear(vault, *item)), todo)
-    return Carried(tuple(left), copies)
+    return Carried(tuple(left), copies | _clear(vault, todo))
 
 
 def _inverse(step: Step) -> Step:
     match step:
-        case Replaced(path, pre, post):
-            return Replaced(path, post, pre)
+        case Replaced(path, pre, post, before, after):
+            return Replaced(path, post, pre, after, before)
         case Moved(source, target, revision):
             return Moved(target, source, revision)
         case Added():
@@ -106,7 +104,7 @@ def _inverse(step: Step) -> Step:
 def _named(step: Step) -> tuple[VaultPath, ...]:
     """The paths that have a file after the step."""
     match step:
-        case Replaced(path, _, post):
+        case Replaced(path=path, post=post):
             return (path,) if post is not None else ()
         case Moved(_, target, _):
             return (target,)
@@ -121,20 +119,19 @@ def _renamed(step: Step) -> tuple[VaultPath, ...]:
 
 def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
     match step:
-        case Replaced(path, pre, post):
+        case Replaced(path=path, before=before, after=after):
             if vault.is_folder(path):
                 return "otherwise"
             found = vault.revision_at(path)
-            after, before = revision_of_content(post), revision_of_content(pre)
             return "after" if found == after else "before" if found == before else "otherwise"
         case Moved(source, target, _):
-            there, here = vault.locate(target), vault.locate(source)
-            match here.exists(), there.exists():
+            there, here = vault.located(target), vault.located(source)
+            match os.path.exists(here), os.path.exists(there):
                 case True, False:
                     return "before"
                 case False, True:
                     return "after"
-                case True, True if here.samefile(there):  # linked, and the old name not dropped yet
+                case True, True if os.path.samefile(here, there):  # linked, and the old name not dropped yet
                     return "before"
                 case _:
                     return "otherwise"
@@ -149,39 +146,39 @@ def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
                 return "after"
             if data.startswith(tail):
                 if tail:  # torn
-                    os.truncate(vault.locate(path), offset)
+                    os.truncate(vault.located(path), offset)
                 return "before"
             return "otherwise"
 
 
-def _make_folders(located: _Located, paths: Iterable[VaultPath]) -> list[Path]:
-    made: list[Path] = []
+def _make_folders(located: _Located, paths: Iterable[VaultPath]) -> list[str]:
+    made: list[str] = []
     for folder in sorted({parent(path) for path in paths}):
-        missing: list[Path] = []
+        missing: list[str] = []
         above = folder
-        while above and not (place := located(above)).exists():
+        while above and not os.path.exists(place := located(above)):
             missing.append(place)
             above = parent(above)
         for place in reversed(missing):
-            place.mkdir(exist_ok=True)
+            with suppress(FileExistsError):
+                os.mkdir(place)
             made.append(place)
     return made
 
 
-def _stage(located: _Located, staged: Path, step: Replaced) -> None:
+def _staged(located: _Located, staged: str, step: Replaced) -> New:
     assert step.post is not None
-    like = located(step.path).stat() if step.pre is not None else None
-    write_new(staged, pieces_of(step.post), like)
+    return New(staged, pieces_of(step.post), os.stat(located(step.path)) if step.pre is not None else None)
 
 
-def _change(located: _Located, staged: Path, step: Step, *, back: bool) -> None:
+def _change(located: _Located, staged: str, step: Step, *, back: bool) -> None:
     match step:
-        case Replaced(path, pre, post):
+        case Replaced(path=path, pre=pre, post=post):
             target = located(path)
             if post is None:
-                if target.exists():
-                    target.rename(staged)
-            elif pre is None or not target.exists():
+                if os.path.exists(target):
+                    os.rename(target, staged)
+            elif pre is None or not os.path.exists(target):
                 try:
                     place(staged, target)
                 except FileExistsError:
@@ -197,7 +194,7 @@ def _change(located: _Located, staged: Path, step: Step, *, back: bool) -> None:
                 _append(located(path), offset, data)
 
 
-def _append(target: Path, offset: int, data: bytes) -> None:
+def _append(target: str, offset: int, data: bytes) -> None:
     descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     try:
         view = memoryview(data)
@@ -211,28 +208,33 @@ def _append(target: Path, offset: int, data: bytes) -> None:
         os.close(descriptor)
 
 
-def _clear(vault: Vault, hidden: Path, step: Step) -> dict[VaultPath, VaultPath]:
-    """Look at what stands under a step's hidden name: our own bytes go, bytes that nobody expected stay in sight."""
-    if not isinstance(step, Replaced):
-        return {}
-    try:
-        found = content_at(hidden)
-    except FileNotFoundError:
-        return {}
-    if found == step.pre or begins_with(step.post or b"", found):
-        hidden.unlink()
-        return {}
-    return {step.path: _conflict_copy(vault, hidden, step.path)}
+def _clear(vault: Vault, hidden: Iterable[tuple[str, Step]]) -> dict[VaultPath, VaultPath]:
+    """Look at what stands under steps' hidden names: our own bytes go, bytes that nobody expected stay in sight."""
+    ours: list[str] = []
+    copies: dict[VaultPath, VaultPath] = {}
+    for name, step in hidden:
+        if not isinstance(step, Replaced):
+            continue
+        try:
+            found = content_at(name)
+        except FileNotFoundError:
+            continue
+        if found == step.pre or begins_with(step.post or b"", found):
+            ours.append(name)
+        else:
+            copies[step.path] = _conflict_copy(vault, name, step.path)
+    for_each(os.unlink, ours)
+    return copies
 
 
-def _conflict_copy(vault: Vault, hidden: Path, path: VaultPath) -> VaultPath:
+def _conflict_copy(vault: Vault, hidden: str, path: VaultPath) -> VaultPath:
     revision = revision_of_pieces(pieces_at(hidden))
     mark = f" (conflict {vault.clock.today().isoformat()} {revision[:6]}){suffix(path)}"
     name = portable_name(stem(path), room=len(mark.encode())) + mark
     copy = join(parent(path), name)
     try:
-        place(hidden, vault.locate(copy))
+        place(hidden, vault.located(copy))
     except FileExistsError:  # the same bytes have been kept already
-        hidden.unlink()
-    sync_folder(vault.locate(parent(path)))
+        os.unlink(hidden)
+    sync_folder(vault.located(parent(path)))
     return copy

@@ -4,6 +4,7 @@ Owns the order of these steps. Knows no index: what a change means for projectio
 """
 
 import json
+import os
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -47,8 +48,6 @@ def locked(vault: Vault) -> Generator[None]:
     """
     with ExitStack() as stack:
         try:
-            if not vault.lock.depth:
-                vault.state_dir.mkdir(parents=True, exist_ok=True)
             lock = stack.enter_context(vault.lock)
         except OSError as error:
             raise unwritable(error, f"the vault at {vault.root}") from error
@@ -163,9 +162,9 @@ def _plan_content(
     actual = revision_of_content(pre)
     if expects is not None and actual != expects:
         plan.actual[path] = actual
-    plan.revisions[path] = revision_of_content(post)
-    if actual != plan.revisions[path]:
-        plan.steps.append(Replaced(path, pre, post))
+    plan.revisions[path] = after = revision_of_content(post)
+    if actual != after:
+        plan.steps.append(Replaced(path, pre, post, actual, after))
 
 
 def _plan_append(vault: Vault, path: VaultPath, data: bytes, offset: int | None, plan: _Plan) -> None:
@@ -188,35 +187,37 @@ def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
     if actual != move.expects or file is None:
         plan.actual[move.source] = actual
         return
-    here, there = vault.locate(move.source), vault.locate(move.target)
-    if there.exists() and not there.samefile(here):
-        plan.actual[move.target] = vault.revision_at(move.target) if there.is_file() else revision_of(b"")
+    here, there = vault.located(move.source), vault.located(move.target)
+    if os.path.exists(there) and not os.path.samefile(here, there):
+        plan.actual[move.target] = vault.revision_at(move.target) if os.path.isfile(there) else revision_of(b"")
     plan.revisions[move.source] = ABSENT
-    plan.revisions[move.target] = revision_of_content(file if move.data is None else move.data)
-    if move.data is None or plan.revisions[move.target] == actual:
+    plan.revisions[move.target] = after = actual if move.data is None else revision_of_content(move.data)
+    if move.data is None or after == actual:
         plan.steps.append(Moved(move.source, move.target, actual))
-    elif there.exists():  # a change of case alone, on a disk that does not tell the two apart
-        plan.steps.extend((Moved(move.source, move.target, actual), Replaced(move.target, file, move.data)))
+    elif os.path.exists(there):  # a change of case alone, on a disk that does not tell the two apart
+        renamed = Moved(move.source, move.target, actual)
+        plan.steps.extend((renamed, Replaced(move.target, file, move.data, actual, after)))
     else:
-        plan.steps.extend((Replaced(move.target, None, move.data), Replaced(move.source, file, None)))
+        made = Replaced(move.target, None, move.data, ABSENT, after)
+        plan.steps.extend((made, Replaced(move.source, file, None, actual, ABSENT)))
 
 
 def _check_folders(vault: Vault, paths: Iterable[VaultPath]) -> None:
     seen = {VaultPath("")}
     for path in paths:
         folder = parent(path)
+        place = "" if folder in seen else vault.located(folder)
         while folder not in seen:
             seen.add(folder)
-            place = vault.locate(folder)
-            if place.is_file():
+            if os.path.isfile(place):
                 raise InvalidInput(f"{folder} is a file, so there can be no {path}", details={"path": path})
-            if (place / STATE_FOLDER).is_dir():
+            if os.path.isdir(f"{place}{os.sep}{STATE_FOLDER}"):
                 raise Refused(
                     f"{path} belongs to another vault, {folder}",
                     hint="Open it as the vault of its own that it is.",
                     details={"rule": "nested vaults", "path": path},
                 )
-            folder = parent(folder)
+            folder, place = parent(folder), os.path.dirname(place)
 
 
 def _check_names(vault: Vault, change_set: ChangeSet, created: frozenset[VaultPath]) -> None:

@@ -3,6 +3,7 @@
 Owns the two forms and what can be asked of both. Knows no vault paths and writes nothing.
 """
 
+import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from reme.revision import Revision, digest, revision_of, revision_of_pieces
 
 __all__ = [
     "LARGEST_HELD",
+    "READING",
     "Content",
     "ContentChanged",
     "Large",
@@ -22,12 +24,16 @@ __all__ = [
     "content_in",
     "pieces_at",
     "pieces_of",
+    "rest_of",
     "revision_of_content",
     "whole",
 ]
 
 LARGEST_HELD: Final = 1 << 20
 """Bytes: the content of a larger file is not held as a whole."""
+
+READING: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""Flags for the system: a file is opened to read its bytes."""
 
 _PIECE: Final = 1 << 20
 
@@ -71,14 +77,14 @@ class Large:
 Content = bytes | Large
 
 
-def pieces_at(place: Path) -> Iterator[bytes]:
+def pieces_at(place: str | Path) -> Iterator[bytes]:
     """A file's bytes, a piece at a time."""
-    with place.open("rb") as stream:
+    with open(place, "rb") as stream:
         while piece := stream.read(_PIECE):
             yield piece
 
 
-def content_at(place: Path, name: str = "") -> Content:
+def content_at(place: str | Path, name: str = "") -> Content:
     """What a file holds.
 
     Args:
@@ -88,19 +94,33 @@ def content_at(place: Path, name: str = "") -> Content:
     Raises:
         InvalidInput: If it is large and no file, such as a pipe, which gives its bytes only once.
     """
-    facts = place.stat()
-    if not stat.S_ISREG(facts.st_mode):
-        with place.open("rb") as stream:
-            held = stream.read(LARGEST_HELD + 1)
-        if len(held) <= LARGEST_HELD:
-            return held
-        raise InvalidInput(
-            f"{name or place.name} is no file but a stream, and has more than {LARGEST_HELD:,} bytes",
-            hint="Save it to a file first, or give it as standard input.",
-        )
-    if facts.st_size <= LARGEST_HELD:
-        return place.read_bytes()
-    return content_in(lambda: pieces_at(place), name or place.name)
+    name = name or os.path.basename(place)
+    descriptor = os.open(place, READING)
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            with open(descriptor, "rb", closefd=False) as stream:
+                held = stream.read(LARGEST_HELD + 1)
+            if len(held) <= LARGEST_HELD:
+                return held
+            raise InvalidInput(
+                f"{name} is no file but a stream, and has more than {LARGEST_HELD:,} bytes",
+                hint="Save it to a file first, or give it as standard input.",
+            )
+        if facts.st_size <= LARGEST_HELD:
+            return rest_of(descriptor, facts.st_size)
+    finally:
+        os.close(descriptor)
+    return content_in(lambda: pieces_at(place), name)
+
+
+def rest_of(descriptor: int, size: int) -> bytes:
+    """All that can be read from an open file, of which there were so many bytes a moment ago."""
+    room = size + 1 if size else _PIECE  # some files say that they are empty and are not
+    found = os.read(descriptor, room)
+    while more := os.read(descriptor, room):
+        found += more
+    return found
 
 
 def content_in(source: Callable[[], Iterator[bytes]], name: str) -> Content:

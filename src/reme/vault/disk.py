@@ -10,10 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-__all__ = ["for_each", "place", "replace_keeping", "second_name", "sync_file", "sync_folder", "write_new"]
+__all__ = ["New", "for_each", "place", "replace_keeping", "second_name", "sync_file", "sync_folder", "write_new"]
 
 _T = TypeVar("_T")
 
@@ -21,7 +20,7 @@ _AT_FDCWD = -100
 _NOREPLACE, _EXCHANGE = 1, 2  # renameat2(2)
 _MAC_SWAP, _MAC_EXCL = 2, 4  # renamex_np(2)
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM, errno.EMLINK}
-_FEW, _AT_ONCE = 8, 8
+_FEW, _AT_ONCE = 8, 16
 _HELD_RETRIES = 20
 _HELD_PAUSE_S = 0.05
 
@@ -59,31 +58,55 @@ def for_each(work: Callable[[_T], object], items: Sequence[_T]) -> None:
             pass
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: str) -> None:
     """Have the device hold a folder's names. Windows keeps them itself."""
     if sys.platform == "win32":
         return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    _sync_at(folder)
+
+
+def _sync_at(place: str) -> None:
+    """Have the device hold what is there; Windows syncs only what it could write."""
+    descriptor = os.open(place, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         sync_file(descriptor)
     finally:
         os.close(descriptor)
 
 
-def write_new(path: Path, pieces: Iterable[bytes], like: os.stat_result | None = None) -> None:
-    """Write a file that must not exist yet, durably; its name is durable once its folder is synced.
+class New(NamedTuple):
+    """A file that is to be written where there is none.
 
-    Args:
-        path: Where.
+    Attributes:
+        place: Where.
         pieces: Its bytes.
         like: A file whose permissions, and owner where the system lets us, it shall have.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+
+    place: str
+    pieces: Iterable[bytes]
+    like: os.stat_result | None = None
+
+
+def write_new(files: Sequence[New]) -> None:
+    """Write files that must not exist yet, durably; their names are durable once their folders are synced.
+
+    All are written before the first is waited for: several threads that write would take longer, since each call of
+    the system hands the interpreter on.
+    """
+    for file in files:
+        _write(file)
+    for_each(_sync_at, [file.place for file in files])
+
+
+def _write(file: New) -> None:
+    descriptor = os.open(file.place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        for piece in pieces:
+        for piece in file.pieces:
             view = memoryview(piece)
             while view:
                 view = view[os.write(descriptor, view) :]
+        like = file.like
         if like is not None and sys.platform != "win32":
             own = os.fstat(descriptor)
             if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
@@ -91,12 +114,11 @@ def write_new(path: Path, pieces: Iterable[bytes], like: os.stat_result | None =
                     os.fchown(descriptor, like.st_uid, like.st_gid)
             if own.st_mode != like.st_mode:
                 os.fchmod(descriptor, like.st_mode & 0o7777)
-        sync_file(descriptor)
     finally:
         os.close(descriptor)
 
 
-def place(source: Path, target: Path) -> None:
+def place(source: str, target: str) -> None:
     """Give a file a name that must be free.
 
     Raises:
@@ -112,15 +134,15 @@ def place(source: Path, target: Path) -> None:
                 except OSError as error:
                     if error.errno not in _UNSUPPORTED:
                         raise
-                    if target.exists():
-                        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+                    if os.path.exists(target):
+                        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from None
                 else:
-                    source.unlink()
+                    os.unlink(source)
                     return
-    _while_held(lambda: source.replace(target))
+    _while_held(lambda: os.replace(source, target))
 
 
-def replace_keeping(staged: Path, target: Path) -> None:
+def replace_keeping(staged: str, target: str) -> None:
     """Put a staged file in a target's place such that the staged name then holds what was replaced.
 
     Where the system can exchange two names this is one step, so that not even a program that writes at this very
@@ -129,25 +151,28 @@ def replace_keeping(staged: Path, target: Path) -> None:
     if _rename_flagged(staged, target, _EXCHANGE, _MAC_SWAP):
         return
     kept = second_name(staged)
-    kept.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
     try:
         os.link(target, kept)
     except OSError as error:
         if error.errno not in _UNSUPPORTED:
             raise
-        kept.write_bytes(target.read_bytes())
-    _while_held(lambda: staged.replace(target))
-    kept.replace(staged)
+        import shutil
+
+        shutil.copyfile(target, kept)
+    _while_held(lambda: os.replace(staged, target))
+    os.replace(kept, staged)
 
 
-def second_name(staged: Path) -> Path:
+def second_name(staged: str) -> str:
     """Where ``replace_keeping`` keeps the old file meanwhile, on a system that cannot exchange names."""
-    return staged.with_name(f"{staged.name}k")
+    return f"{staged}k"
 
 
-def _same_file(source: Path, target: Path) -> bool:
+def _same_file(source: str, target: str) -> bool:
     try:
-        return source.samefile(target)
+        return os.path.samefile(source, target)
     except OSError:
         return False
 
@@ -164,7 +189,7 @@ def _while_held(step: Callable[[], object]) -> None:
     step()
 
 
-def _rename_flagged(source: Path, target: Path, linux: int, mac: int) -> bool:
+def _rename_flagged(source: str, target: str, linux: int, mac: int) -> bool:
     """Rename with a flag, atomically; False where system or file system does not know it."""
     call = _flagged_call()
     if call is None:
@@ -176,7 +201,7 @@ def _rename_flagged(source: Path, target: Path, linux: int, mac: int) -> bool:
     code = get_errno()
     if code in _UNSUPPORTED:
         return False
-    raise OSError(code, os.strerror(code), str(source), None, str(target))
+    raise OSError(code, os.strerror(code), source, None, target)
 
 
 @functools.cache

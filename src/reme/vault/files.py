@@ -21,7 +21,7 @@ from reme.clock import Clock
 from reme.errors import ConfigError, InvalidInput, NotFound, Refused, Unavailable
 from reme.paths import VaultPath, basename, check_portable, is_hidden, join, parent, parse_path, suffix
 from reme.revision import Revision, revision_of
-from reme.vault.content import LARGEST_HELD, Content, Large, content_in, revision_of_content
+from reme.vault.content import LARGEST_HELD, READING, Content, Large, content_in, rest_of, revision_of_content
 from reme.vault.journal import Journal, Retention
 from reme.vault.layout import SETTINGS_FILE, Layer, Layout
 from reme.vault.lock import FileLock
@@ -130,6 +130,7 @@ class Vault:
         if not root.is_dir():
             raise ConfigError(f"there is no vault at {root}", hint="Create one with: reme init DIR")
         self.root = root.resolve()
+        self._root = str(self.root)
         self.layout = layout
         self.clock = clock
         self.state_dir = state_dir or self.root / STATE_FOLDER
@@ -166,11 +167,11 @@ class Vault:
         Raises:
             Refused: If a component is a symlink, so that the file would not be where its path says.
         """
-        return Path(self._located(path))
+        return Path(self.located(path))
 
-    def _located(self, path: VaultPath) -> str:
+    def located(self, path: VaultPath) -> str:
         """The same as text, which is made in a fraction of the time."""
-        place = str(self.root)
+        place = self._root
         for part in path.split("/") if path else ():
             step = f"{place}{os.sep}{part}"
             try:
@@ -232,12 +233,12 @@ class Vault:
 
     def exists(self, path: VaultPath) -> bool:
         """Whether there is a file at the path."""
-        return os.path.isfile(self._located(path))  # noqa: PTH113
+        return os.path.isfile(self.located(path))
 
     def stat(self, path: VaultPath) -> Stat | None:
         """The file's size and times, or None if there is no file."""
         try:
-            found = os.stat(self._located(path))  # noqa: PTH116
+            found = os.stat(self.located(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -265,14 +266,17 @@ class Vault:
 
     def _held(self, path: VaultPath, most: int | None) -> Content | None:
         try:
-            with _opened(self._located(path), path, buffering=0) as stream:
-                if most is None or os.fstat(stream.fileno()).st_size <= most:
-                    return stream.read()
+            descriptor = _open_at_once(self.located(path), READING)
+            try:
+                facts = os.fstat(descriptor)
+                _check_regular(facts, path)
+                if most is None or facts.st_size <= most:
+                    return rest_of(descriptor, facts.st_size)
+            finally:
+                os.close(descriptor)
             return content_in(lambda: self.pieces(path), path)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except IsADirectoryError as error:
-            raise _folder(path) from error
         except OSError as error:
             raise _unreadable(path, error) from error
 
@@ -294,7 +298,7 @@ class Vault:
     def open(self, path: VaultPath) -> Generator[BinaryIO]:
         """A file to read piece by piece, for those too large to hold."""
         try:
-            with _opened(self._located(path), path) as stream:
+            with _opened(self.located(path), path) as stream:
                 yield stream
         except FileNotFoundError as error:
             raise _absent(path) from error
@@ -310,7 +314,7 @@ class Vault:
         files: dict[VaultPath, Stat] = {}
         ignored, complaints = self._ignored()
         skipped = list(complaints)
-        folders = [(str(self.locate(folder)), folder)]
+        folders = [(self.located(folder), folder)]
         while folders:
             place, at = folders.pop()
             try:
@@ -356,7 +360,7 @@ class Vault:
     def folders(self, folder: VaultPath) -> tuple[VaultPath, ...]:
         """The folders directly inside a folder, dot-folders left out, sorted."""
         try:
-            entries = list(os.scandir(self.locate(folder)))
+            entries = list(os.scandir(self.located(folder)))
         except OSError:
             return ()
         names = (e.name for e in entries if e.is_dir(follow_symlinks=False) and not e.name.startswith("."))
@@ -364,7 +368,7 @@ class Vault:
 
     def is_folder(self, path: VaultPath) -> bool:
         """Whether there is a folder at the path."""
-        return os.path.isdir(self._located(path))  # noqa: PTH112
+        return os.path.isdir(self.located(path))
 
     def belongs(self, path: VaultPath) -> bool:
         """Whether ``scan`` would tell of a file at the path, found out without a walk.
@@ -407,7 +411,7 @@ class Vault:
     def is_empty(self, folder: VaultPath) -> bool:
         """Whether there is a folder at the path, with nothing in it."""
         try:
-            with os.scandir(self.locate(folder)) as entries:
+            with os.scandir(self.located(folder)) as entries:
                 return next(entries, None) is None
         except OSError:
             return False
@@ -416,28 +420,39 @@ class Vault:
         """Remove folders, which come deepest first, as far as they hold nothing."""
         for folder in folders:
             with suppress(OSError):  # not empty, or gone
-                self.locate(folder).rmdir()
+                os.rmdir(self.located(folder))
 
     def drop_empty_folders(self, folder: VaultPath) -> None:
         """Remove a folder and the folders in it as far as they hold nothing, as after a move or delete of it all."""
-        for place, _, _ in os.walk(self.locate(folder), topdown=False):
+        for place, _, _ in os.walk(self.located(folder), topdown=False):
             try:
-                Path(place).rmdir()
+                os.rmdir(place)
             except OSError:
                 continue  # not empty
 
 
-def _opened(place: str, path: VaultPath, buffering: int = -1) -> BinaryIO:
-    """A file opened for reading; for a pipe nobody waits, as the other end may never come."""
-    stream = open(place, "rb", buffering, opener=_open_at_once)  # noqa: SIM115
-    if modes.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        return stream
-    stream.close()
-    raise InvalidInput(f"{path} is neither a file nor a folder", hint="Choose another path.", details={"path": path})
+def _opened(place: str, path: VaultPath) -> BinaryIO:
+    """A file opened for reading."""
+    stream = open(place, "rb", opener=_open_at_once)  # noqa: SIM115
+    try:
+        _check_regular(os.fstat(stream.fileno()), path)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
 
 
 def _open_at_once(name: str, flags: int) -> int:
+    """For a pipe nobody waits, as the other end may never come."""
     return os.open(name, flags | _WITHOUT_WAITING)
+
+
+def _check_regular(facts: os.stat_result, path: VaultPath) -> None:
+    if modes.S_ISDIR(facts.st_mode):
+        raise _folder(path)
+    if not modes.S_ISREG(facts.st_mode):
+        why = f"{path} is neither a file nor a folder"
+        raise InvalidInput(why, hint="Choose another path.", details={"path": path})
 
 
 def _stat(path: VaultPath, found: os.stat_result) -> Stat:

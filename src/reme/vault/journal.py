@@ -9,6 +9,7 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,8 +19,8 @@ from typing import Any, cast
 from reme.errors import Unavailable
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
-from reme.vault.content import LARGEST_HELD, Content, Large, revision_of_content
-from reme.vault.disk import sync_folder, write_new
+from reme.vault.content import LARGEST_HELD, Content, Large
+from reme.vault.disk import New, sync_folder, write_new
 from reme.vault.roles import Role
 
 __all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Retention", "Step"]
@@ -34,11 +35,18 @@ _WORTH_COMPRESSING = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A file had the content ``pre`` and has the content ``post``; None where it was or is absent."""
+    """A file had the content ``pre`` and has the content ``post``; None where it was or is absent.
+
+    Attributes:
+        before: The revision of ``pre``.
+        after: The revision of ``post``.
+    """
 
     path: VaultPath
     pre: Content | None
     post: Content | None
+    before: Revision
+    after: Revision
 
     @property
     def paths(self) -> tuple[VaultPath, ...]:
@@ -139,7 +147,9 @@ class Journal:
     """
 
     def __init__(self, folder: Path, retention: Retention) -> None:
-        self._folder = folder
+        self._folder = str(folder)
+        self._pending = self._at(_PENDING)
+        self._unsynced = self._at(_UNSYNCED)
         self._retention = retention
 
     def begin(self, entry: Entry) -> Entry:
@@ -151,48 +161,50 @@ class Journal:
         Raises:
             ContentChanged: If a large content is no longer what it was.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        unsynced = self._folder / _UNSYNCED
+        os.makedirs(self._folder, exist_ok=True)
         try:
-            unsynced.unlink(missing_ok=True)
-            write_new(unsynced, _pack(entry))
-            unsynced.replace(self._folder / _PENDING)
+            with suppress(FileNotFoundError):
+                os.unlink(self._unsynced)
+            write_new([New(self._unsynced, _pack(entry))])
+            os.replace(self._unsynced, self._pending)
             sync_folder(self._folder)
         except BaseException:
             self.abandon()
             raise
-        return _kept(entry, self._folder / _PENDING)
+        return _kept(entry, self._pending)
 
     def finish(self, entry: Entry) -> None:
         """Mark the pending entry as done. The next entry's sync makes the mark durable; without it, recovery finds
         every step done already."""
-        (self._folder / _PENDING).replace(self._file(entry.record))
+        os.replace(self._pending, self._file(entry.record))
 
     def prune(self, now: datetime) -> None:
         """Drop what is past retention; looks at most once a day."""
-        mark = self._folder / _PRUNED
-        if mark.exists() and now.timestamp() - mark.stat().st_mtime < timedelta(days=1).total_seconds():
-            return
-        mark.touch()
-        os.utime(mark, (now.timestamp(), now.timestamp()))
+        mark = self._at(_PRUNED)
+        with suppress(FileNotFoundError):
+            if now.timestamp() - os.stat(mark).st_mtime < timedelta(days=1).total_seconds():
+                return
+        with open(mark, "ab"):
+            os.utime(mark, (now.timestamp(), now.timestamp()))
         oldest = (now.astimezone(UTC) - timedelta(days=self._retention.days)).strftime("%Y%m%d")
         room = self._retention.size
-        for path in sorted((p for p in self._folder.glob("*.zip") if p.name != _PENDING), reverse=True):
-            size = path.stat().st_size
-            if path.name < oldest or size > room:
-                path.unlink()
+        for name in sorted(self._finished(), reverse=True):
+            size = os.stat(self._at(name)).st_size
+            if name < oldest or size > room:
+                os.unlink(self._at(name))
             else:
                 room -= size
 
     def abandon(self) -> None:
         """Forget the pending entry, of which nothing was done."""
-        (self._folder / _UNSYNCED).unlink(missing_ok=True)
-        (self._folder / _PENDING).unlink(missing_ok=True)
+        for place in (self._unsynced, self._pending):
+            with suppress(FileNotFoundError):
+                os.unlink(place)
 
     @property
     def is_pending(self) -> bool:
         """Whether there is a pending entry: somebody is carrying it out, or a crash left it."""
-        return (self._folder / _PENDING).exists()
+        return os.path.exists(self._pending)
 
     def pending(self) -> Entry | None:
         """The entry that a crash left, or None.
@@ -200,10 +212,7 @@ class Journal:
         Raises:
             Unavailable: If it cannot be read; it had been synced before it got its name, so the disk has damaged it.
         """
-        try:
-            return _unpack(self._folder / _PENDING)
-        except FileNotFoundError:
-            return None
+        return _unpack(self._pending) if self.is_pending else None
 
     def records(self, run: str | None = None) -> Iterator[Record]:
         """The finished entries' headings, newest first; of one run, if one is named. Damaged ones are passed over."""
@@ -224,7 +233,7 @@ class Journal:
 
         for name in names:
             try:
-                with zipfile.ZipFile(self._folder / name) as archive:
+                with zipfile.ZipFile(self._at(name)) as archive:
                     yield _record(json.loads(archive.read("manifest.json")))
             except (OSError, zipfile.BadZipFile, KeyError, ValueError):
                 continue
@@ -232,7 +241,7 @@ class Journal:
     def touched(self, since: datetime) -> frozenset[VaultPath]:
         """The paths that change sets begun since then have touched; costs next to nothing where there were none."""
         try:
-            if self._folder.stat().st_mtime < since.timestamp():
+            if os.stat(self._folder).st_mtime < since.timestamp():
                 return frozenset()
         except OSError:
             return frozenset()
@@ -246,14 +255,17 @@ class Journal:
         Raises:
             Unavailable: If it is damaged or gone.
         """
-        path = self._file(record)
+        file = self._file(record)
         try:
-            return _unpack(path)
+            return _unpack(file)
         except OSError as error:
-            raise Unavailable(f"the journal entry {path.name} cannot be read: {error.strerror}") from error
+            raise Unavailable(f"the journal entry {os.path.basename(file)} cannot be read: {error.strerror}") from error
 
-    def _file(self, record: Record) -> Path:
-        return self._folder / f"{record.id}.{record.run}.zip"
+    def _file(self, record: Record) -> str:
+        return self._at(f"{record.id}.{record.run}.zip")
+
+    def _at(self, name: str) -> str:
+        return f"{self._folder}{os.sep}{name}"
 
 
 class _Sink:
@@ -284,14 +296,12 @@ def _pack(entry: Entry) -> Iterator[bytes]:
     steps: list[dict[str, Any]] = []
     for number, step in enumerate(entry.steps):
         match step:
-            case Replaced(path, pre, post):
-                revisions = {"pre": revision_of_content(pre), "post": revision_of_content(post)}
-                steps.append({"op": "replace", "path": path, **revisions})
-                images |= {
-                    f"{side}/{number}": content
-                    for side, content in (("pre", pre), ("post", post))
-                    if content is not None
-                }
+            case Replaced(path, pre, post, before, after):
+                steps.append({"op": "replace", "path": path, "pre": before, "post": after})
+                if pre is not None:
+                    images[f"pre/{number}"] = pre
+                if post is not None:
+                    images[f"post/{number}"] = post
             case Added(path, offset, data):
                 steps.append({"op": "append", "path": path, "offset": offset, "length": len(data)})
                 images[f"post/{number}"] = data
@@ -314,10 +324,10 @@ def _pack(entry: Entry) -> Iterator[bytes]:
     sink = _Sink()
     with zipfile.ZipFile(cast("Any", sink), "w", compresslevel=1) as archive:
         heading = json.dumps(manifest, ensure_ascii=False).encode()
-        archive.writestr("manifest.json", heading, _way_of(heading))
+        archive.writestr(zipfile.ZipInfo("manifest.json"), heading, _way_of(heading))
         for name, content in images.items():
             if isinstance(content, bytes):
-                archive.writestr(name, content, _way_of(content))
+                archive.writestr(zipfile.ZipInfo(name), content, _way_of(content))
                 continue
             with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
                 for piece in content.pieces():
@@ -333,7 +343,7 @@ def _way_of(image: bytes) -> int:
     return ZIP_STORED if len(image) < _WORTH_COMPRESSING else ZIP_DEFLATED
 
 
-def _kept(entry: Entry, file: Path) -> Entry:
+def _kept(entry: Entry, file: str) -> Entry:
     """An entry whose large contents are read from its file."""
 
     def kept(content: Content | None, member: str) -> Content | None:
@@ -341,14 +351,14 @@ def _kept(entry: Entry, file: Path) -> Entry:
 
     steps = (
         replace(step, pre=kept(step.pre, f"pre/{number}"), post=kept(step.post, f"post/{number}"))
-        if isinstance(step, Replaced)
+        if isinstance(step, Replaced) and (isinstance(step.pre, Large) or isinstance(step.post, Large))
         else step
         for number, step in enumerate(entry.steps)
     )
-    return replace(entry, steps=tuple(steps))
+    return Entry(entry.record, tuple(steps))
 
 
-def _unpack(file: Path) -> Entry:
+def _unpack(file: str) -> Entry:
     import zipfile
 
     try:
@@ -358,7 +368,7 @@ def _unpack(file: Path) -> Entry:
         return Entry(_record(manifest), steps)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise Unavailable(
-            f"the journal entry {file.name} is damaged: {error}",
+            f"the journal entry {os.path.basename(file)} is damaged: {error}",
             hint=f"Move {file} out of the way after comparing the files that it names with your backup.",
         ) from error
 
@@ -377,14 +387,15 @@ def _record(manifest: dict[str, Any]) -> Record:
     )
 
 
-def _step(number: int, step: dict[str, Any], archive: Any, file: Path) -> Step:
+def _step(number: int, step: dict[str, Any], archive: Any, file: str) -> Step:
     match step["op"]:
         case "replace":
+            before, after = Revision(step["pre"]), Revision(step["post"])
             pre, post = (
-                None if step[side] == ABSENT else _image(archive, file, f"{side}/{number}", Revision(step[side]))
-                for side in ("pre", "post")
+                None if revision == ABSENT else _image(archive, file, f"{side}/{number}", revision)
+                for side, revision in (("pre", before), ("post", after))
             )
-            return Replaced(VaultPath(step["path"]), pre, post)
+            return Replaced(VaultPath(step["path"]), pre, post, before, after)
         case "append":
             return Added(VaultPath(step["path"]), step["offset"], archive.read(f"post/{number}"))
         case "move":
@@ -393,14 +404,14 @@ def _step(number: int, step: dict[str, Any], archive: Any, file: Path) -> Step:
             raise ValueError(f"unknown step {unknown!r}")
 
 
-def _image(archive: Any, file: Path, member: str, revision: Revision) -> Content:
+def _image(archive: Any, file: str, member: str, revision: Revision) -> Content:
     size = archive.getinfo(member).file_size
     return (
         archive.read(member) if size <= LARGEST_HELD else Large(revision, size, partial(_member, file, member), member)
     )
 
 
-def _member(file: Path, member: str) -> Iterator[bytes]:
+def _member(file: str, member: str) -> Iterator[bytes]:
     import zipfile
 
     try:
@@ -408,4 +419,4 @@ def _member(file: Path, member: str) -> Iterator[bytes]:
             while piece := stream.read(_PIECE):
                 yield piece
     except (zipfile.BadZipFile, EOFError) as error:
-        raise OSError(errno.EIO, f"the journal entry {file.name} is damaged") from error
+        raise OSError(errno.EIO, f"the journal entry {os.path.basename(file)} is damaged") from error

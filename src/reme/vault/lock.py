@@ -30,7 +30,7 @@ class FileLock:
     lock must not fork without exec.
 
     Args:
-        path: The lock file; created if absent, never removed, and so is ``<path>.turn``.
+        path: The lock file; created if absent, with its folder, never removed, and so is ``<path>.turn``.
         timeout: Seconds to wait before giving up.
     """
 
@@ -91,6 +91,7 @@ class FileLock:
 
     def _wait(self, deadline: float) -> None:
         if self._descriptors is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptors = (_open(self._path), _open(self._path.with_name(f"{self._path.name}.turn")))
         lock, turn = self._descriptors
         self._poll(turn, _TURN_PAUSE_S, deadline)

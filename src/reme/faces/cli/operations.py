@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import click
-from click.shell_completion import CompletionItem
 
 from reme.catalog import Catalog, Operation, Parameter, add_tools, as_json
 from reme.errors import ConfigError, InvalidInput, NotFound, ReMeError, Unavailable
@@ -122,17 +121,17 @@ def _metavar(parameter: Parameter) -> str:
     return "N" if int in parameter.types else "TEXT"
 
 
-def _completer(parameter: Parameter) -> Callable[..., list[CompletionItem[str]]] | None:
+def _completer(parameter: Parameter) -> Callable[..., list[str]] | None:
     if parameter.choices:
 
-        def complete(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-            return [CompletionItem(choice) for choice in parameter.choices if choice.startswith(incomplete)]
+        def complete(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+            return [choice for choice in parameter.choices if choice.startswith(incomplete)]
 
         return complete
     return _complete_path if parameter.name in _PATHS else None
 
 
-def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Files and folders of the vault that begin like this, one level at a time."""
     try:
         root = ctx.ensure_object(Invocation).root()
@@ -141,13 +140,13 @@ def _complete_path(ctx: click.Context, _param: click.Parameter, incomplete: str)
     folder, _, beginning = incomplete.rpartition("/")
     if folder.startswith("/") or ".." in folder.split("/"):
         return []
-    found: list[CompletionItem[str]] = []
+    found: list[str] = []
     try:
         with os.scandir(root / folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.name.startswith(beginning) and not entry.name.startswith("."):
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    found.append(CompletionItem(path + "/" if entry.is_dir() else path))
+                    found.append(path + "/" if entry.is_dir() else path)
     except OSError:
         return []
     return found

@@ -62,28 +62,41 @@ def unresolved(db: apsw.Connection) -> list[Edge]:
 
 
 def steps(
-    db: apsw.Connection, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str]
+    db: apsw.Connection,
+    paths: Sequence[VaultPath],
+    direction: Direction,
+    predicates: Sequence[str],
+    among: Sequence[VaultPath] | None,
 ) -> list[Step]:
     """The edges that leave or reach any of these files, in their order, then by source and place.
 
-    Only what stands in the index of targets is asked of each link: a hub has many, of which few are followed.
+    Only what stands in the index of targets is asked of each link, and whether its other end is among some before that
+    file is looked up: a hub has many, of which few are followed.
     """
-    named = f" AND l.predicate IN ({', '.join('?' * len(predicates))})" if predicates else ""
     if direction == "out":
-        source, target, far = "x.path", "f.path", "l.source = x.id LEFT JOIN files f ON f.id = l.target"
+        source, target, far = "x.path", "f.path", "l.target"
+        joined = f"l.source = x.id LEFT JOIN files f ON f.id = {far}"
     else:
-        source, target, far = "f.path", "x.path", "l.target = x.id CROSS JOIN files f ON f.id = l.source"
+        source, target, far = "f.path", "x.path", "l.source"
+        joined = f"l.target = x.id CROSS JOIN files f ON f.id = {far}"
+    asked, values = "", [json.dumps(list(paths)), *predicates]
+    if predicates:
+        asked += f" AND l.predicate IN ({', '.join('?' * len(predicates))})"
+    if among is not None:
+        ids = "SELECT a.id FROM json_each(?) k CROSS JOIN files a ON a.path = k.value"
+        asked += f" AND ({far} IN ({ids})) IS NOT FALSE"
+        values.append(json.dumps(list(among)))
     sql = f"""SELECT {source} AS source, {target}, l.source << {_PLACE_BITS} | l.place
-    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON {far}
-    WHERE l.kind != 'image' AND l.target IS NOT l.source{named} ORDER BY j.key, source, l.place"""
-    return list(map(Step._make, rows(db, sql, (json.dumps(list(paths)), *predicates))))
+    FROM json_each(?) j CROSS JOIN files x ON x.path = j.value CROSS JOIN links l ON {joined}
+    WHERE l.kind != 'image' AND l.target IS NOT l.source{asked} ORDER BY j.key, source, l.place"""
+    return rows(db, sql, values)
 
 
 def links(db: apsw.Connection, keys: Sequence[LinkKey]) -> dict[LinkKey, StoredLink]:
     """How these links are written."""
     sql = f"""SELECT j.value, l.raw, l.predicate, l.anchor, l.line FROM json_each(?) j
     CROSS JOIN links l ON l.source = j.value >> {_PLACE_BITS} AND l.place = j.value & {(1 << _PLACE_BITS) - 1}"""
-    return {key: StoredLink(*told) for key, *told in rows(db, sql, (json.dumps(list(keys)),))}
+    return {told.link: told for told in map(StoredLink._make, rows(db, sql, (json.dumps(list(keys)),)))}
 
 
 def predicates(db: apsw.Connection) -> frozenset[str]:

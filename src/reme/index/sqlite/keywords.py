@@ -139,7 +139,9 @@ def chunks(db: apsw.Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Stor
     """Chunks to show."""
     sql = """SELECT c.id, t.line, t.end_line, t.trail, t.text, c.speaker, c.date
     FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value CROSS JOIN texts t ON t.id = c.id"""
+    found = rows(db, sql, (json.dumps(list(keys)),))
+    trails = json.loads(f"[{','.join(row[3] for row in found)}]")
     return {
-        key: StoredChunk(line, end_line, tuple(json.loads(trail)), text, speaker, date)
-        for key, line, end_line, trail, text, speaker, date in rows(db, sql, (json.dumps(list(keys)),))
+        key: StoredChunk(line, end_line, tuple(trail), text, speaker, date)
+        for (key, line, end_line, _, text, speaker, date), trail in zip(found, trails, strict=True)
     }

@@ -1,16 +1,18 @@
 """Matching: which chunks answer best to some terms, by BM25, without adding up all that hold one of them.
 
 Owns what is held of postings between questions: it is of one state of the index, and bounded. A chunk that is among the
-best either holds several of the terms, or is among the best of the one that it holds. So the chunks of a term are kept
-in the order of what it adds to them, and are looked at as far as the worst of the best so far (Fagin et al. 2003,
-"Optimal aggregation algorithms for middleware"). Knows nothing of files but that a chunk's id begins with its file's.
+best either holds several of the terms, or is among the best of the one that it holds: so the chunks of a term are kept
+in the order of what it adds to them. Files are kept as the bits of a number, so that many are compared at once. Knows
+nothing of files but that a chunk's id begins with its file's.
 """
 
 import json
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heappop, heappush, nlargest
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -26,11 +28,13 @@ from reme.index.sqlite.schema import CHUNK_BITS
 __all__ = ["Segments", "best", "best_of_files", "held", "relevance"]
 
 _MOST_HELD: Final = 1 << 25  # bytes, about
+_MOST_DECIDING: Final = 8
 _LIST_BYTES: Final = 200
 _POSTING_BYTES: Final = 4
-_RANKED_BYTES: Final = 100
-_FILE_BYTES: Final = 60
-_ROUNDING: Final = 1e-9
+_RANKED_BYTES: Final = 130
+
+
+_second = itemgetter(1)
 
 
 class _Term(NamedTuple):
@@ -40,24 +44,58 @@ class _Term(NamedTuple):
     postings: list[Postings]
 
 
-class _Ranked(NamedTuple):
-    """What a term adds to the chunks that hold it, but for its weight; and these in the order of that."""
+class _Ranked:
+    """What a term adds, by its weight, to the chunks that hold it."""
 
-    impacts: dict[ChunkKey, float]
-    order: list[ChunkKey]
+    def __init__(self, added: dict[ChunkKey, float]) -> None:
+        self.added = added
 
-    def at(self, rank: int) -> float:
-        """What it adds to the chunk of this place in the order, from 0; 0 where there are fewer."""
-        return self.impacts[self.order[rank]] if rank < len(self.order) else 0.0
+    @cached_property
+    def order(self) -> list[ChunkKey]:
+        """The chunks, those to which it adds the most first, ties by id."""
+        return sorted(sorted(self.added), key=self.added.__getitem__, reverse=True)
+
+    @cached_property
+    def files(self) -> int:
+        """The files of the chunks, as bits."""
+        return int.from_bytes(self._files, "little")
+
+    @cached_property
+    def _files(self) -> bytes:
+        return _bits_of_files(self.added)
+
+    @cached_property
+    def _keys(self) -> "array[int]":
+        return array("q", sorted(self.added))
+
+    def is_in(self, file: int) -> bool:
+        """Whether any chunk of a file is among them."""
+        bits, byte = self._files, file >> 3
+        return byte < len(bits) and bits[byte] >> (file & 7) & 1 == 1
+
+    def of_file(self, file: int) -> "array[int]":
+        """The chunks of a file."""
+        keys, first = self._keys, file << CHUNK_BITS
+        return keys[bisect_left(keys, first) : bisect_left(keys, first + (1 << CHUNK_BITS))]
 
     def within(self, files: Set[int]) -> "_Ranked":
         """The same of some files."""
-        order = [key for key in self.order if key >> CHUNK_BITS in files]
-        return _Ranked({key: self.impacts[key] for key in order}, order)
+        return _Ranked({key: added for key, added in self.added.items() if key >> CHUNK_BITS in files})
 
-    def down_to(self, least: float, weight: float) -> list[ChunkKey]:
-        """The chunks to which it adds so much, with its weight, in order."""
-        return self.order[: bisect_right(self.order, -least, key=lambda key: -weight * self.impacts[key])]
+
+def _bits_of_files(keys: Collection[ChunkKey]) -> bytes:
+    bits = bytearray((max(keys, default=0) >> CHUNK_BITS + 3) + 1)
+    for key in keys:
+        bits[key >> CHUNK_BITS + 3] |= 1 << (key >> CHUNK_BITS & 7)
+    return bytes(bits)
+
+
+def _numbers(bits: int) -> Iterator[int]:
+    """Which bits of a number are set."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 class _Impacts(dict[tuple[int, int], float]):
@@ -65,8 +103,7 @@ class _Impacts(dict[tuple[int, int], float]):
 
     def __init__(self, bm25: Bm25, mean_length: float) -> None:
         super().__init__()
-        self.ranked: dict[str, _Ranked] = {}
-        self.files: dict[str, frozenset[int]] = {}
+        self.ranked: dict[tuple[str, float], _Ranked] = {}
         self._weights = bm25.column_weights
         self._frequencies: dict[int, float] = {}
         self._top = bm25.k1 + 1
@@ -96,7 +133,6 @@ class _Held:
             self.terms.clear()
             for impacts in [*self.impacts.values()]:
                 impacts.ranked.clear()
-                impacts.files.clear()
         self.bytes += size
 
 
@@ -154,33 +190,19 @@ class Segments:
         return found
 
     def ranked(
-        self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str], within: Set[int] | None = None
-    ) -> dict[str, _Ranked]:
-        """The chunks of these terms, of some files or of all, in the order of what the terms add to them."""
+        self, db: apsw.Connection, bm25: Bm25, weights: Mapping[str, float], within: Set[int] | None = None
+    ) -> list[_Ranked]:
+        """What each of these terms adds, by its weight, to the chunks that hold it: of some files, or of all."""
         impacts = self.impacts(bm25)
-        found = {term: known for term in wanted if (known := impacts.ranked.get(term))}
-        if missing := [term for term in wanted if term not in found]:
+        found = {term: known for term, weight in weights.items() if (known := impacts.ranked.get((term, weight)))}
+        if missing := [term for term in weights if term not in found]:
             for term, (frequency, postings) in self.terms(db, missing).items():
-                made: dict[ChunkKey, float] = {}
+                weight, added = weights[term], dict[ChunkKey, float]()
                 for segment, one in zip(self.all, postings, strict=True):
-                    made.update(_impacts_of(segment, *one, impacts))
-                self._held.make_room(_RANKED_BYTES * frequency)
-                impacts.ranked[term] = found[term] = _Ranked(made, sorted(made, key=made.__getitem__, reverse=True))
-        return found if within is None else {term: one.within(within) for term, one in found.items()}
-
-    def files(
-        self, db: apsw.Connection, bm25: Bm25, wanted: Collection[str], within: Set[int] | None = None
-    ) -> dict[str, frozenset[int]]:
-        """The files, of some or of all, that hold these terms in whichever of their chunks."""
-        held = self.impacts(bm25).files
-        found = {term: known for term in wanted if (known := held.get(term))}
-        if missing := [term for term in wanted if term not in found]:
-            ranked = self.ranked(db, bm25, missing)
-            made = {term: frozenset([key >> CHUNK_BITS for key in one.order]) for term, one in ranked.items()}
-            self._held.make_room(_FILE_BYTES * sum(map(len, made.values())))
-            held.update(made)
-            found |= made
-        return found if within is None else {term: files & within for term, files in found.items()}
+                    added.update(_added(segment, *one, weight, impacts))
+                self._held.make_room(_RANKED_BYTES * frequency + (max(added, default=0) >> CHUNK_BITS + 2))
+                impacts.ranked[term, weight] = found[term] = _Ranked(added)
+        return [found[term] if within is None else found[term].within(within) for term in weights]
 
     def impacts(self, bm25: Bm25) -> _Impacts:
         """What terms add."""
@@ -189,22 +211,19 @@ class Segments:
         return known
 
 
-def _impacts_of(
-    segment: Segment, ordinals: "array[int]", counts: "array[int]", impacts: _Impacts
+def _added(
+    segment: Segment, ordinals: "array[int]", counts: "array[int]", weight: float, impacts: _Impacts
 ) -> Iterable[tuple[ChunkKey, float]]:
-    """What a term adds to each chunk of a segment that holds it."""
+    """What a term of this weight adds to each chunk of a segment that holds it."""
     if len(ordinals) < 2:  # of one, ``itemgetter`` picks no sequence
         lengths, keys = map(segment.lengths.__getitem__, ordinals), map(segment.keys.__getitem__, ordinals)
     else:
         picked = itemgetter(*ordinals)  # the same in half the time
         lengths, keys = picked(segment.lengths), picked(segment.keys)
-    added = map(impacts.__getitem__, zip(counts, lengths, strict=True))
+    added = [weight * impact for impact in map(impacts.__getitem__, zip(counts, lengths, strict=True))]
     if not segment.dead:
         return zip(keys, added, strict=True)
     return [(key, x) for key, x, at in zip(keys, added, ordinals, strict=True) if at not in segment.dead]
-
-
-_first = itemgetter(0)
 
 
 def best(
@@ -225,22 +244,20 @@ def best(
         within: The files to look in; all if None.
         limit: Most of them.
     """
-    ranked = segments.ranked(db, bm25, weights, within)
-    asked = [(weight, ranked[term]) for term, weight in weights.items()]
-    lists = sorted(((weight * one.at(0), weight, one) for weight, one in asked), key=_first)
-    least = max((weight * one.at(limit - 1) for weight, one in asked), default=0.0)  # less is not among the best
-    left = sum(map(_first, lists))
+    ranked = sorted(segments.ranked(db, bm25, weights, within), key=lambda one: len(one.added))
     scores: dict[ChunkKey, float] = {}
-    while lists:
-        most, weight, one = lists.pop()
-        left -= most
-        both = [*(scores.keys() & one.impacts.keys())]
-        sums = [scores[key] + weight * one.impacts[key] for key in both]
-        fresh = one.down_to(least - left - _ROUNDING, weight)
-        scores.update(zip(fresh, [weight * one.impacts[key] for key in fresh], strict=True))
-        scores.update(zip(both, sums, strict=True))
-        if len(sums) >= limit:
-            least = max(least, sorted(sums)[-limit])
+    several: dict[ChunkKey, float] = {}
+    met: dict[ChunkKey, float] = {}
+    for number, one in enumerate(ranked, 1):
+        added = one.added
+        again = {key: met[key] + added[key] for key in met.keys() & added.keys()}
+        scores |= {key: added[key] for key in one.order[:limit]}
+        several |= again
+        if number < len(ranked):
+            met |= added
+            met |= again
+    scores |= several
+    least = sorted(scores.values())[-limit] if len(scores) > limit else 0.0
     found = sorted([key for key, score in scores.items() if score >= least])
     return sorted(found, key=scores.__getitem__, reverse=True)[:limit]
 
@@ -251,76 +268,71 @@ def best_of_files(
     weights: Mapping[str, float],
     bm25: Bm25,
     within: Set[int] | None,
+    known: Collection[ChunkKey],
     limit: int,
 ) -> list[ChunkKey]:
-    """The best chunks of the files that hold most of the terms: each file's best one, by both together."""
-    ranked, files = segments.ranked(db, bm25, weights, within), segments.files(db, bm25, weights, within)
-    lists = [(weight, files[term], ranked[term].impacts, ranked[term].order) for term, weight in weights.items()]
-    several: set[int] = set()
-    met: set[int] = set()
-    for _, holding, _, _ in lists:
-        several |= holding & met
-        met |= holding
-    held = dict.fromkeys(several, 0.0)
-    shares: list[float] = []
-    for weight, holding, _, _ in lists:
-        shared = holding & several
-        shares += [weight] * min(len(holding) - len(shared), limit)
-        for file in shared:
-            held[file] += weight
-    shares += held.values()
-    enough = sorted(shares, reverse=True)[limit - 1] if len(shares) > limit else 0.0
-    scores: dict[ChunkKey, float] = {}
-    top = {file for file, share in held.items() if share >= enough}
-    for weight, holding, impacts, order in lists:
-        if not top.isdisjoint(holding):
-            for key in [key for key in impacts if key >> CHUNK_BITS in top]:
-                scores[key] = scores.get(key, 0.0) + weight * impacts[key]
-        if weight >= enough:
-            for key in _best_of_each(order, impacts, several, limit):
-                held[key >> CHUNK_BITS] = weight
-                scores[key] = weight * impacts[key]
-    at: dict[int, ChunkKey] = {}
-    for key in sorted(scores):
-        known = at.setdefault(key >> CHUNK_BITS, key)
-        if scores[key] > scores[known]:
-            at[key >> CHUNK_BITS] = key
-    return sorted(at.values(), key=lambda key: (-held[key >> CHUNK_BITS] - scores[key], key))[:limit]
+    """The best chunks of the files that hold most of several terms, by weight.
 
+    It is decided term by term which files hold it, and those that may still come to the most are gone on with first.
+    Each term may make twice as many kinds of files, so the eight heaviest decide.
 
-def _best_of_each(
-    order: Sequence[ChunkKey], impacts: Mapping[ChunkKey, float], without: Set[int], limit: int
-) -> list[ChunkKey]:
-    """The best chunk of each file but some, of as many as are wanted and those that equal the last of them."""
+    Args:
+        db: A reader.
+        segments: The state that it reads.
+        weights: The terms, each with its inverse document frequency.
+        bm25: The constants.
+        within: The files to look in; all if None.
+        known: The best chunks by BM25, whose files count and are not given again.
+        limit: Most files.
+    """
+    heaviest = dict(nlargest(_MOST_DECIDING, weights.items(), key=_second))
+    lists = [*zip(heaviest.values(), segments.ranked(db, bm25, heaviest, within), strict=True)]
+    passed = int.from_bytes(_bits_of_files(known), "little")
+    undecided = [(-sum(heaviest.values()), 0, 0, -1)]  # of which every bit is set
     found: list[ChunkKey] = []
-    seen: set[int] = set()
-    least = 0.0
-    for key in order:
-        if (file := key >> CHUNK_BITS) in without:
+    while undecided and limit > 0:
+        most, at, holding, files = heappop(undecided)
+        if at < len(lists):
+            weight, one = lists[at]
+            for less, held_now, of_these in (
+                (0.0, holding | 1 << at, files & one.files),
+                (weight, holding, files & ~one.files),
+            ):
+                if of_these and held_now.bit_count() + len(lists) - at > 2:
+                    heappush(undecided, (most + less, at + 1, held_now, of_these))
             continue
-        if impacts[key] < least:
-            break
-        if file not in seen:
-            seen.add(file)
-            found.append(key)
-            least = impacts[key] if len(found) == limit else least
+        fresh = files & ~passed
+        limit -= (files ^ fresh).bit_count()
+        if limit > 0:
+            here = [one for number, (_, one) in enumerate(lists) if holding >> number & 1]
+            found += [key for _, key in sorted(_best_of(file, here) for file in _numbers(fresh))][:limit]
+            limit -= fresh.bit_count()
     return found
+
+
+def _best_of(file: int, lists: Sequence[_Ranked]) -> tuple[float, ChunkKey]:
+    """The best chunk of a file, after its BM25 with the sign turned round."""
+    scores: dict[ChunkKey, float] = {}
+    for one in lists:
+        for key in one.of_file(file):
+            scores[key] = scores.get(key, 0.0) + one.added[key]
+    return min((-score, key) for key, score in scores.items())
 
 
 def held(
     db: apsw.Connection, segments: Segments, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]
 ) -> list[tuple[float, float]]:
     """Of each chunk: the weights of the terms that it holds, added up, and of those that its file holds anywhere."""
-    ranked, files = segments.ranked(db, bm25, weights), segments.files(db, bm25, weights)
-    lists = [(weight, ranked[term].impacts, files[term]) for term, weight in weights.items()]
+    ranked = [*zip(weights.values(), segments.ranked(db, bm25, weights), strict=True)]
     found: list[tuple[float, float]] = []
     for key in keys:
-        file, by_chunk, by_file = key >> CHUNK_BITS, 0.0, 0.0
-        for weight, impacts, holding in lists:
-            if file in holding:
+        by_chunk = by_file = 0.0
+        for weight, one in ranked:
+            if key in one.added:
+                by_chunk += weight
                 by_file += weight
-                if key in impacts:
-                    by_chunk += weight
+            elif one.is_in(key >> CHUNK_BITS):
+                by_file += weight
         found.append((by_chunk, by_file))
     return found
 
@@ -341,12 +353,12 @@ def relevance(
     ranked = segments.impacts(bm25).ranked
     further: dict[str, float] = {}
     for term, weight in weights.items():
-        if (known := ranked.get(term)) is None:
+        if (known := ranked.get((term, weight))) is None:
             further[term] = weight
             continue
-        impacts = known.impacts
-        for key in impacts.keys() & sums.keys():
-            sums[key] += weight * impacts[key]
+        added = known.added
+        for key in added.keys() & sums.keys():
+            sums[key] += added[key]
     if further:
         _add(db, segments, further, bm25, sums)
     return sums

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from reme.index.rows import FileProblem, Filter, IndexedNote, Standing
+from reme.index.rows import FileProblem, Filter, IndexedNote, NamedFile, Standing
 from reme.index.sqlite.connections import Row, rows
 from reme.paths import VaultPath, fold
 
@@ -22,8 +22,9 @@ __all__ = [
     "ids_of",
     "indexed",
     "keys",
+    "named",
+    "named_by_path",
     "notes",
-    "notes_by_path",
     "one",
     "problems",
     "standings",
@@ -33,7 +34,7 @@ __all__ = [
 
 _COLUMNS: Final = """f.id, f.path, f.layer, f.format, f.name, f.description, f.properties, f.date, f.size, f.mtime_ns,
 f.revision, f.chunks"""
-_SHORT: Final = _COLUMNS.replace("f.properties", "'{}'")
+_NAMED: Final = "f.path, f.layer, f.name, f.description, f.date, f.size, f.mtime_ns"
 _FOLDER: Final = "rtrim(path, replace(path, '/', ''))"
 """With a slash at its end; there is an index by it."""
 _GLOB: Final = frozenset("*?[")
@@ -132,10 +133,17 @@ def standings(db: apsw.Connection, ids: Sequence[int]) -> dict[int, Standing]:
     return {row[0]: Standing(*row[1:]) for row in rows(db, sql, (json.dumps(list(ids)),))}
 
 
-def notes_by_path(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
-    """Files without their tags and properties, by path."""
-    sql = f"SELECT {_SHORT} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
-    return {row[1]: indexed(row, ()) for row in rows(db, sql, (json.dumps(list(paths)),))}
+def named(db: apsw.Connection, wanted: Filter) -> list[NamedFile]:
+    """What files are called, by path."""
+    where, values = condition(wanted)
+    found = rows(db, f"SELECT {_NAMED} FROM files f WHERE {where or '1'} ORDER BY path", values)
+    return list(map(NamedFile._make, found))
+
+
+def named_by_path(db: apsw.Connection, paths: Sequence[VaultPath]) -> dict[VaultPath, NamedFile]:
+    """What these files are called."""
+    sql = f"SELECT {_NAMED} FROM json_each(?) j CROSS JOIN files f ON f.path = j.value"
+    return {file.path: file for file in map(NamedFile._make, rows(db, sql, (json.dumps(list(paths)),)))}
 
 
 def indexed(row: Row, tagged: tuple[str, ...]) -> IndexedNote:

@@ -121,9 +121,9 @@ class SegmentWriter:
         first = len(self._keys) << COUNT_BITS
         self._keys.append(key)
         self._lengths.append(found.length)
-        places = self._places
-        for term, counts in found.terms.items():
-            places[term].append(first | counts)
+        places = map(self._places.__getitem__, found.terms)
+        for placed, counts in zip(places, found.terms.values(), strict=True):
+            placed.append(first | counts)
 
     def write(self) -> None:
         """Store what was collected as one segment."""

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
@@ -25,6 +25,7 @@ from reme.index.rows import (
     IndexSettings,
     KeywordStatistics,
     LinkKey,
+    NamedFile,
     Neighbour,
     Stamp,
     Standing,
@@ -148,10 +149,15 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return files.notes(db, wanted)
 
-    def rows_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, IndexedNote]:
-        """Those of these files that there are, without their tags and properties."""
+    def files(self, wanted: Filter = ANY) -> list[NamedFile]:
+        """What files are called, by path."""
         with self._connections.reading() as db:
-            return files.notes_by_path(db, paths)
+            return files.named(db, wanted)
+
+    def rows_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, NamedFile]:
+        """Those of these files that there are."""
+        with self._connections.reading() as db:
+            return files.named_by_path(db, paths)
 
     def tags(self) -> list[tuple[str, int]]:
         """Tags with the number of files that have them."""
@@ -252,10 +258,16 @@ class SqliteIndex:
         with self._connections.reading() as db:
             return graph.links_to(db, path)
 
-    def steps(self, paths: Sequence[VaultPath], direction: Direction, predicates: Sequence[str] = ()) -> list[Step]:
+    def steps(
+        self,
+        paths: Sequence[VaultPath],
+        direction: Direction,
+        predicates: Sequence[str] = (),
+        among: Sequence[VaultPath] | None = None,
+    ) -> list[Step]:
         """The edges that leave or reach any of these files."""
         with self._connections.reading() as db:
-            return graph.steps(db, paths, direction, predicates)
+            return graph.steps(db, paths, direction, predicates, among)
 
     def links(self, keys: Sequence[LinkKey]) -> dict[LinkKey, StoredLink]:
         """How these links are written."""
@@ -324,11 +336,13 @@ class SqliteIndex:
             ranked = partial(best, db, self._current(db), weights, bm25, scope.within)
             return keywords.wanted_of(db, ranked, scope, limit)
 
-    def gathered(self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, limit: int) -> list[ChunkKey]:
-        """The best chunks of the files that hold most of the terms."""
+    def gathered(
+        self, weights: Mapping[str, float], bm25: Bm25, wanted: Filter, known: Collection[ChunkKey], limit: int
+    ) -> list[ChunkKey]:
+        """The best chunks of the files that hold most of several terms."""
         with self._connections.reading() as db:
             scope = self._scope(db, wanted)
-            ranked = partial(best_of_files, db, self._current(db), weights, bm25, scope.within)
+            ranked = partial(best_of_files, db, self._current(db), weights, bm25, scope.within, known)
             return keywords.wanted_of(db, ranked, scope, limit)
 
     def held(self, weights: Mapping[str, float], bm25: Bm25, keys: Sequence[ChunkKey]) -> list[tuple[float, float]]:
