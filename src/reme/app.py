@@ -60,7 +60,6 @@ class App:
         catalog: Catalog,
         notices: tuple[str, ...],
         started: contextlib.ExitStack,
-        beside: "App | None" = None,
     ) -> None:
         self.vault = vault
         self.index = index
@@ -68,7 +67,6 @@ class App:
         self.settings = settings
         self.catalog = catalog
         self._notices = notices
-        self._beside = beside
         self._opening = threading.Lock()
         self._embedder: reme.models.Embedder | None = None
         self._model: reme.models.ChatModel | None = None
@@ -104,10 +102,9 @@ class App:
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should know besides results, of opening and of calls, since this was last asked."""
-        notices = (*self._notices, *self.vault.notices)
-        self._notices = ()
-        self.vault.notices.clear()
-        return notices
+        notices, self._notices = self._notices, ()
+        fresh = self.vault.notices
+        return (*notices, *(fresh.pop(0) for _ in range(len(fresh))))
 
     def call(
         self, name: str, arguments: Mapping[str, object], *, role: Role, actor: str, progress: Progress = unseen
@@ -205,8 +202,6 @@ class App:
             ConfigError: If there is none of this name.
             Unavailable: If it is not installed or does not answer.
         """
-        if self._beside is not None:
-            return self._beside.embedder()
         with self._opening:
             if self._embedder is None and self.settings.embedder != "none":
                 from reme.models import EndpointSettings, open_embedder
@@ -355,21 +350,13 @@ def _set(options: MemoryOptions | DreamOptions | LLMOptions) -> dict[str, Any]:
     return {name: value for name, value in asdict(options).items() if value is not None}
 
 
-def open_vault(
-    root: Path,
-    *,
-    settings: Settings | None = None,
-    instant: Callable[[], datetime] | None = None,
-    beside: App | None = None,
-) -> App:
+def open_vault(root: Path, *, settings: Settings | None = None, instant: Callable[[], datetime] | None = None) -> App:
     """Open a vault. Nothing is created but ``.reme/`` and what belongs there.
 
     Args:
         root: Its folder.
         settings: Instead of those that its ``reme.yaml`` and the environment give.
         instant: Tells the present instant, instead of the machine's time.
-        beside: The same vault, opened in this process for another thread: its embedder, which is large, is shared
-            where the settings still name it. Closed last.
 
     Raises:
         ConfigError: If there is no folder, or a setting is wrong.
@@ -395,12 +382,7 @@ def open_vault(
         index = open_index(folder / "index.db", settings.folders, settings.index)
         started.callback(index.close)
         catalog = build_catalog(settings)
-        if beside is not None and (beside.settings.embedder, beside.settings.endpoint) != (
-            settings.embedder,
-            settings.endpoint,
-        ):
-            beside = None
-        return App(vault, index, state, settings, catalog, notices, started.pop_all(), beside)
+        return App(vault, index, state, settings, catalog, notices, started.pop_all())
 
 
 def run_runtime(root: Path, *, tell: Callable[[str], None]) -> int:

@@ -173,19 +173,6 @@ def test_a_failed_start_closes_what_was_started(tmp_path: Path, monkeypatch: pyt
     assert closed == ["state", "vault"]
 
 
-def test_what_is_opened_beside_another_shares_its_embedder_where_it_wants_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".reme").mkdir()
-    monkeypatch.setenv("REME_EMBEDDER", "openai:m")
-    with open_vault(tmp_path) as one, open_vault(tmp_path, beside=one) as two:
-        assert two.embedder() is one.embedder() is not None
-        assert two.index is not one.index
-        monkeypatch.setenv("REME_EMBEDDER", "openai:n")
-        with open_vault(tmp_path, beside=one) as three:
-            assert three.embedder() not in (None, one.embedder())
-
-
 def test_no_folder_is_no_vault(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         open_vault(tmp_path / "gone")

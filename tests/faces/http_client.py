@@ -7,13 +7,13 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from reme.app import App, build_catalog, open_vault
-from reme.config import load_settings
+from reme.app import open_vault
+from reme.catalog import Operation
 from reme.faces.http.answers import LANES, Desk
 from reme.faces.http.feed import Feed
 from reme.faces.http.guard import Access, guarded
@@ -64,12 +64,14 @@ class Face:
         access: Access | None = None,
         *,
         most: int = 32 << 20,
-        open_app: Callable[[], App] | None = None,
+        operations: Iterable[Operation] = (),
     ) -> None:
-        lanes = Lanes(LANES, open_app or (lambda: open_vault(root)), App.close)
-        catalog = build_catalog(load_settings(None, {"TZ": "UTC"}))
+        self.vault = open_vault(root)
+        for operation in operations:
+            self.vault.catalog.add(operation)
+        lanes = Lanes(LANES, self.vault)
         places = Places(root, {"the state folder": root / ".reme"})
-        self.desk = Desk(catalog, lanes, places, Metrics(), Feed(lanes, places, asyncio.Event()), most)
+        self.desk = Desk(self.vault.catalog, lanes, places, Metrics(), Feed(lanes, places, asyncio.Event()), most)
         self.app = guarded(answering(self.desk), access or Access("127.0.0.1", 8765))
 
     def __enter__(self) -> Self:
@@ -77,6 +79,7 @@ class Face:
 
     def __exit__(self, *exception: object) -> None:
         assert self.desk.lanes.close(30)
+        self.vault.close()
 
     def ask(
         self,

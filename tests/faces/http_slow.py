@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import reme.faces.http.server
-from reme.app import App, build_catalog, open_vault
+from reme.app import open_vault
 from reme.catalog import Operation
-from reme.config import HttpSettings, Settings
+from reme.config import HttpSettings
 from reme.faces.http.server import serve
 from tests.catalog.toys import Echo, echo_text
 
@@ -29,18 +29,13 @@ DOZE = Operation("doze", "ask", doze, "read", echo_text, cost="slow")
 
 def main(root: Path) -> None:
     reme.faces.http.server._HEAD_S = 1.0
-    catalog = build_catalog(Settings())
-    catalog.add(DOZE)
-
-    def open_app() -> App:
-        app = open_vault(root)
-        app.catalog.add(DOZE)
-        return app
 
     def tell(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
-    serve(open_app, catalog, root, root / ".reme", HttpSettings(port=0), "agent", tell=tell)
+    with open_vault(root) as app:
+        app.catalog.add(DOZE)
+        serve(app, HttpSettings(port=0), "agent", tell=tell)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reme.app import App, open_vault
+from reme.app import open_vault
 from reme.catalog import Operation, as_json
 from reme.errors import ReMeError
 from reme.faces.http.problems import Places
@@ -259,26 +259,13 @@ def test_nothing_that_is_raised_ends_the_server(vault: Path, raised: BaseExcepti
         """Raise."""
         raise raised
 
-    operation = Operation("raising", "ask", raising, "read", echo_text)
-
-    def open_app() -> App:
-        app = open_vault(vault)
-        app.catalog.add(operation)
-        return app
-
-    with Face(vault, open_app=open_app) as face:
-        face.desk.catalog.add(operation)
+    with Face(vault, operations=[Operation("raising", "ask", raising, "read", echo_text)]) as face:
         assert face.call("raising").status == 500
         assert face.call("echo_back", text="x").status == 200
 
 
 def test_no_answer_names_a_place_of_this_machine(face: Face, vault: Path) -> None:
-    (vault / ".reme").mkdir(exist_ok=True)
-    (vault / "reme.yaml").write_text("vault: {timezone: Mars}\n")
     answers = [face.call(name, **arguments) for name, arguments in CALLS]
-    assert {answer.status for answer in answers} == {500}
-    (vault / "reme.yaml").write_text("vault: {timezone: UTC}\n")
-    answers += [face.call(name, **arguments) for name, arguments in CALLS]
     answers += [
         face.call("status"),
         face.call("status", {"Accept": "text/plain"}),
@@ -296,13 +283,6 @@ def test_no_answer_names_a_place_of_this_machine(face: Face, vault: Path) -> Non
         assert str(vault) not in answer.text
         assert str(Path.home()) + "/" not in answer.text or "/tmp" in str(Path.home())
         assert "Traceback" not in answer.text
-
-
-def test_a_vault_that_cannot_be_opened_is_tried_again(face: Face, vault: Path) -> None:
-    (vault / "reme.yaml").write_text("vault: {timezone: Mars}\n")
-    assert (face.ask("GET", "/readyz").status, face.ask("GET", "/healthz").status) == (500, 200)
-    (vault / "reme.yaml").write_text("vault: {timezone: UTC}\n")
-    assert face.ask("GET", "/readyz").json["status"] == "ready"
 
 
 @pytest.mark.parametrize(
@@ -346,15 +326,7 @@ def slow_face(vault: Path, seconds: float, *, fails: bool = False) -> tuple[Face
             raise ValueError("late")
         return Echo("done", (), 1, {})
 
-    operation = Operation("dawdle", "ask", dawdle, "read", echo_text, cost="slow")
-
-    def open_app() -> App:
-        app = open_vault(vault)
-        app.catalog.add(operation)
-        return app
-
-    face = Face(vault, open_app=open_app)
-    face.desk.catalog.add(operation)
+    face = Face(vault, operations=[Operation("dawdle", "ask", dawdle, "read", echo_text, cost="slow")])
     return face, release, done
 
 

@@ -134,10 +134,10 @@ def test_a_listener_that_does_not_read_is_dropped_and_too_many_are_refused(
     asyncio.run(listen())
 
 
-def test_a_vault_that_cannot_be_opened_is_told_before_the_stream(face: Face, vault: Path) -> None:
-    (vault / "reme.yaml").write_text("vault: {timezone: Mars}\n")
+def test_what_cannot_be_looked_at_is_told_before_the_stream(face: Face) -> None:
+    assert face.desk.lanes.close(30)
     answer = face.ask("GET", "/events")
-    assert (answer.status, answer.json["kind"]) == (500, "config")
+    assert (answer.status, answer.json["kind"]) == (503, "unavailable")
 
 
 @pytest.mark.allow_hosts(["127.0.0.1"])

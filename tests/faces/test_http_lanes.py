@@ -9,55 +9,32 @@ from reme.errors import NotFound, Unavailable
 from reme.faces.http.lanes import Lane, Lanes
 from reme.faces.http.problems import Bug
 
-
-class Opened:
-    """Something that is opened once in each thread, and closed there."""
-
-    def __init__(self) -> None:
-        self.opened: list[int] = []
-        self.closed: list[int] = []
-        self.fails = 0
-
-    def open(self) -> int:
-        if self.fails:
-            self.fails -= 1
-            raise Unavailable("not yet")
-        self.opened.append(threading.get_ident())
-        return self.opened[-1]
-
-    def close(self, opened: int) -> None:
-        assert opened == threading.get_ident()
-        self.closed.append(opened)
+GIVEN = object()
 
 
-def lanes(opened: Opened, *, threads: int = 2, waiting: int = 4) -> Lanes[int]:
-    return Lanes((Lane("quick", threads, waiting), Lane("slow", 1, 1)), opened.open, opened.close)
+def lanes(*, threads: int = 2, waiting: int = 4) -> Lanes[object]:
+    return Lanes((Lane("quick", threads, waiting), Lane("slow", 1, 1)), GIVEN)
 
 
-def test_threads_are_started_when_there_is_work_for_them_and_each_opens_for_itself() -> None:
-    opened = Opened()
-    both = lanes(opened)
-    assert opened.opened == []
+def test_threads_are_started_when_there_is_work_for_them_and_all_have_what_is_given() -> None:
+    both = lanes()
+    before = threading.active_count()
     for _ in range(3):
-        assert both.submit("quick", lambda one: one).result(10) == opened.opened[0]
-    assert len(opened.opened) == 1
+        assert both.submit("quick", lambda given: given).result(10) is GIVEN
+    assert threading.active_count() == before + 1
     meeting = threading.Barrier(2)
-    together = [both.submit("quick", lambda one: (meeting.wait(10), one)[1]) for _ in range(2)]
-    assert {future.result(10) for future in together} == set(opened.opened)
+    together = [both.submit("quick", lambda given: (meeting.wait(10), given)[1]) for _ in range(2)]
+    assert [future.result(10) for future in together] == [GIVEN, GIVEN]
+    assert threading.active_count() == before + 2
     assert both.close(10)
-    assert sorted(opened.closed) == sorted(opened.opened)
+    assert threading.active_count() == before
 
 
 def test_what_is_raised_is_given_to_who_asked_and_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     def fail(error: BaseException) -> None:
         raise error
 
-    opened = Opened()
-    opened.fails = 2
-    both = lanes(opened, threads=1)
-    for _ in range(2):
-        with pytest.raises(Unavailable, match="not yet"):
-            both.submit("quick", lambda one: one).result(10)
+    both = lanes(threads=1)
     with pytest.raises(NotFound):
         both.submit("quick", lambda _: fail(NotFound("it is gone"))).result(10)
     for error in (ValueError("secret"), SystemExit(1), KeyboardInterrupt(), StopIteration()):
@@ -66,12 +43,11 @@ def test_what_is_raised_is_given_to_who_asked_and_ends_nothing(capsys: pytest.Ca
         assert "secret" not in caught.value.message
     assert both.submit("quick", lambda _: "still there").result(10) == "still there"
     assert both.close(10)
-    assert len(opened.closed) == 1
     assert "secret" in capsys.readouterr().err
 
 
 def test_too_much_is_refused_and_what_was_given_up_is_not_begun() -> None:
-    both, release, begun = lanes(Opened()), threading.Event(), []
+    both, release, begun = lanes(), threading.Event(), []
     running = [both.submit("quick", lambda _: release.wait(30)) for _ in range(2)]
     time.sleep(0.2)
     waiting = [both.submit("quick", lambda _, n=n: begun.append(n)) for n in range(4)]
@@ -88,7 +64,7 @@ def test_too_much_is_refused_and_what_was_given_up_is_not_begun() -> None:
 
 
 def test_closing_waits_for_what_runs_but_not_for_ever() -> None:
-    both, release, done = lanes(Opened(), threads=1), threading.Event(), []
+    both, release, done = lanes(threads=1), threading.Event(), []
     both.submit("quick", lambda _: (release.wait(30), done.append(1)))
     later = both.submit("quick", lambda _: done.append(2))
     assert not both.close(0.2)

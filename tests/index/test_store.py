@@ -6,6 +6,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,7 @@ import pytest
 from reme.errors import Unavailable
 from reme.index import ANY, Bm25, ChunkKey, Filter, IndexSettings, open_index, rebuild, refresh
 from reme.index.sqlite import connections
+from reme.index.sqlite.connections import run
 from reme.vault import Layout
 from tests.index.place import BM25, Place, holding, paths_of
 
@@ -299,6 +301,18 @@ def test_what_a_filter_wants_comes_in_the_order_of_all(place: Place, share: int)
             named = [key for key, path in zip(every, paths_of(place.index, every), strict=True) if path in some]
             assert ask(weights, BM25, wanted, 200) == named
             assert place.index.matches(weights, BM25, wanted, 5) == place.index.matches(weights, BM25, wanted, 200)[:5]
+
+
+def test_who_reads_does_not_wait_for_who_writes_in_the_same_process(place: Place) -> None:
+    place.write("茶.md", "绿茶 green tea\n")
+    place.refresh()
+    with ThreadPoolExecutor(1) as other, place.index._connections.writing() as db:
+        run(db, "DELETE FROM postings")
+        found = other.submit(holding, place.index, "tea").result(30)
+        assert paths_of(place.index, found) == ["茶.md"]
+        closing = other.submit(place.index.close)
+        assert not closing.done()
+    closing.result(30)
 
 
 def test_pages_are_kept_in_memory(place: Place) -> None:

@@ -53,6 +53,8 @@ def texts(*pieces: str) -> st.SearchStrategy[str]:
 
 @example(before="---\nk: v", content="---")
 @example(before="---\n#", content="新\n---")
+@example(before="", content="---\n新\n---")
+@example(before="\ufeff", content="---\n---")
 @given(
     before=texts("词", "a", "\n", "\r\n", "---", " ", "- x", "```", "#", "\ufeff", "k: v"),
     content=texts("新", "b", "\n", "\r\n", "---", "===", " ", "> q"),

@@ -196,26 +196,31 @@ def as_json(result: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    match value:
-        case None | bool() | int():
-            return value
+    match value:  # the commonest kinds first
         case str():
             return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        case None | bool() | int():
+            return value
         case float():
             return value if math.isfinite(value) else None
+        case list() | tuple():
+            return [_plain(item) for item in cast("Sequence[Any]", value)]
+        case _ if is_dataclass(value):
+            return {name: _plain(getattr(value, name)) for name in _fields_of(type(value))}
         case Mapping():
             entries = cast("Mapping[Any, Any]", value).items()
             return {_plain(str(key)): _plain(item) for key, item in entries}
-        case list() | tuple():
-            return [_plain(item) for item in cast("Sequence[Any]", value)]
         case set() | frozenset():
             return [_plain(item) for item in sorted(cast("Set[Any]", value))]
         case date():
             return value.isoformat()
-        case _ if is_dataclass(value):
-            return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+@cache
+def _fields_of(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
 
 
 def _described(operation: Operation) -> Any:

@@ -75,7 +75,8 @@ def appended(path: VaultPath, data: bytes, content: str) -> bytes:
         InvalidInput: If it would make what is there frontmatter, which begins as such and is not closed.
     """
     result = data + _addition(data, content)
-    if not find_frontmatter(data) and find_frontmatter(result):
+    comes = find_frontmatter(result)
+    if comes and comes[0].start < len(data) and not find_frontmatter(data):
         raise InvalidInput(
             f"{path} begins with a line --- that nothing closes: the addition would, and make frontmatter of it",
             hint="Add the text without its line ---, or edit the file's first line.",

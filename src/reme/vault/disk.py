@@ -92,7 +92,8 @@ def write_new(files: Sequence[New]) -> None:
     """Write files that must not exist yet, durably; their names are durable once their folders are synced.
 
     All are written before the first is waited for: several threads that write would take longer, since each call of
-    the system hands the interpreter on.
+    the system hands the interpreter on. What the device could not hold of a file that is closed already is told where
+    it is synced.
     """
     for file in files:
         _write(file)

@@ -1,6 +1,6 @@
 """Threads that carry out what is asked, in lanes: what takes long never holds up what is quick.
 
-Owns the threads, each with the vault opened for itself, and how much may wait. Knows neither requests nor operations.
+Owns the threads and how much may wait. Knows neither requests nor operations.
 """
 
 import queue
@@ -17,8 +17,8 @@ from reme.faces.http.problems import Busy, unforeseen
 __all__ = ["Lane", "Lanes"]
 
 _T = TypeVar("_T")
-_Opened = TypeVar("_Opened")
-_Job: TypeAlias = tuple[Future[Any], Callable[[_Opened], Any]]
+_Given = TypeVar("_Given")
+_Job: TypeAlias = tuple[Future[Any], Callable[[_Given], Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,18 @@ class Lane:
     waiting: int
 
 
-class Lanes(Generic[_Opened]):
+class Lanes(Generic[_Given]):
     """The threads of all lanes.
 
     Args:
         lanes: Which there are.
-        open_one: Opens what the work is done on: once in each thread, and again as long as it fails.
-        close_one: Closes it, in the same thread.
+        given: What the work is done on, by several threads at once.
     """
 
-    def __init__(
-        self, lanes: tuple[Lane, ...], open_one: Callable[[], _Opened], close_one: Callable[[_Opened], None]
-    ) -> None:
-        self._lanes = {lane.name: _Threads(lane, open_one, close_one) for lane in lanes}
+    def __init__(self, lanes: tuple[Lane, ...], given: _Given) -> None:
+        self._lanes = {lane.name: _Threads(lane, given) for lane in lanes}
 
-    def submit(self, lane: str, work: Callable[[_Opened], _T]) -> Future[_T]:
+    def submit(self, lane: str, work: Callable[[_Given], _T]) -> Future[_T]:
         """Have something done in a lane, after what waits there already; one that is cancelled is not begun.
 
         Raises:
@@ -78,10 +75,9 @@ class Lanes(Generic[_Opened]):
 
 
 @dataclass(eq=False)
-class _Threads(Generic[_Opened]):
+class _Threads(Generic[_Given]):
     lane: Lane
-    open_one: Callable[[], _Opened]
-    close_one: Callable[[_Opened], None]
+    given: _Given
     begun: int = 0
     """How many jobs have been submitted and are not done."""
     closed: bool = False
@@ -89,9 +85,9 @@ class _Threads(Generic[_Opened]):
     changing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.jobs: queue.Queue[_Job[_Opened] | None] = queue.Queue()
+        self.jobs: queue.Queue[_Job[_Given] | None] = queue.Queue()
 
-    def submit(self, work: Callable[[_Opened], _T]) -> Future[_T]:
+    def submit(self, work: Callable[[_Given], _T]) -> Future[_T]:
         future: Future[_T] = Future()
         with self.changing:
             if self.closed:
@@ -121,19 +117,15 @@ class _Threads(Generic[_Opened]):
         return not any(thread.is_alive() for thread in self.threads)
 
     def _work(self) -> None:
-        opened: _Opened | None = None
         while (job := self.jobs.get()) is not None:
-            opened = self._carry_out(*job, opened)
+            self._carry_out(*job)
             del job  # what it holds is not kept until the next one comes
-        if opened is not None:
-            self.close_one(opened)
 
-    def _carry_out(self, future: Future[Any], work: Callable[[_Opened], Any], opened: _Opened | None) -> _Opened | None:
+    def _carry_out(self, future: Future[Any], work: Callable[[_Given], Any]) -> None:
         found, error = None, None
         if wanted := future.set_running_or_notify_cancel():
             try:
-                opened = self.open_one() if opened is None else opened
-                found = work(opened)
+                found = work(self.given)
             except ReMeError as failed:
                 error = failed
             except BaseException as failed:
@@ -144,4 +136,3 @@ class _Threads(Generic[_Opened]):
             future.set_exception(error)
         elif wanted:
             future.set_result(found)
-        return opened

@@ -21,7 +21,6 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reme.app import App, open_vault
-from reme.catalog import Catalog
 from reme.config import HttpSettings
 from reme.errors import ConfigError, Refused, Unavailable
 from reme.faces.http.answers import LANES, Desk
@@ -68,22 +67,12 @@ def serve_vault(root: Path, settings: HttpSettings, role: Role, *, tell: Callabl
         Refused: If others than this machine's could come in without a token.
     """
     with open_vault(root) as app:  # what is wrong with the vault is told at once
-        return serve(
-            lambda: open_vault(root, beside=app), app.catalog, root, app.vault.state_dir, settings, role, tell=tell
-        )
+        return serve(app, settings, role, tell=tell)
 
 
-def serve(
-    open_app: Callable[[], App],
-    catalog: Catalog,
-    root: Path,
-    state_dir: Path,
-    settings: HttpSettings,
-    role: Role,
-    *,
-    tell: Callable[[str], None],
-) -> int:
-    """Serve what ``open_app`` opens, as ``serve_vault``."""
+def serve(app: App, settings: HttpSettings, role: Role, *, tell: Callable[[str], None]) -> int:
+    """Serve an open vault, as ``serve_vault``."""
+    root, state_dir = app.vault.root, app.vault.state_dir
     origins = parse_origins(settings.origins)
     file = Path(settings.token_file).expanduser().absolute() if settings.token_file else None
     with contextlib.closing(_bound(settings.host, settings.port, state_dir)) as listener:
@@ -105,9 +94,9 @@ def serve(
         access = Access(settings.host, port, origins, tokens, role)
         service = Service(_address(settings.host, port), os.getpid(), str(file or ""))
         places = Places(root, {"the state folder": state_dir, **_home()})
-        lanes = Lanes(LANES, open_app, App.close)
+        lanes = Lanes(LANES, app)
         feed = Feed(lanes, places, asyncio.Event())
-        desk = Desk(catalog, lanes, places, Metrics(), feed, settings.max_body)
+        desk = Desk(app.catalog, lanes, places, Metrics(), feed, settings.max_body)
 
         def begun() -> None:
             with contextlib.suppress(OSError):  # the vault cannot be written

@@ -70,6 +70,7 @@ class Connections:
         self._prepare = prepare
         self._is_current = is_current
         self._timeout = timeout
+        self._writing = threading.RLock()  # held while something is written; taken before the other one
         self._lock = threading.RLock()
         self._writer: apsw.Connection | None = None
         self._idle: list[apsw.Connection] = []
@@ -83,8 +84,8 @@ class Connections:
         self._open()
 
     def close(self) -> None:
-        """Close every connection. Idempotent."""
-        with self._lock:
+        """Close every connection, when what is being written is. Idempotent."""
+        with self._writing, self._lock:
             self._closed = True
             self._drop()
 
@@ -118,34 +119,26 @@ class Connections:
         Raises:
             IndexUnavailable: If another process writes for longer than the time-out.
         """
-        with self._lock, self._guarded():
-            self._reopen_if_replaced()
-            db = self._writer or self._connect_writer()
-            self._writer = db
-            run(db, "BEGIN IMMEDIATE")
+        with self._writing, self._guarded():
+            db, inode = self._borrow_writer()
             try:
-                if guard is not None:
-                    guard()
-                yield db
-            except BaseException:
-                with contextlib.suppress(apsw.Error):
-                    run(db, "ROLLBACK")
-                raise
-            try:
-                run(db, "COMMIT")
-            except BaseException:
-                with contextlib.suppress(apsw.Error):
-                    run(db, "ROLLBACK")
-                raise
+                run(db, "BEGIN IMMEDIATE")
+                try:
+                    if guard is not None:
+                        guard()
+                    yield db
+                    run(db, "COMMIT")
+                except BaseException:
+                    with contextlib.suppress(apsw.Error):
+                        run(db, "ROLLBACK")
+                    raise
+            finally:
+                self._give_back_writer(db, inode)
 
     def start_over(self, reason: str) -> None:
         """Throw the file away and make an empty one."""
-        with self._lock:
-            self._drop()
-            for ending in ("", "-wal", "-shm", "-journal"):
-                Path(f"{self.path}{ending}").unlink(missing_ok=True)
-            self.rebuilt = reason
-            self._open()
+        with self._writing, self._lock:
+            self._replace(reason)
 
     # Opening
 
@@ -157,11 +150,18 @@ class Connections:
             except _DAMAGE:
                 if self.rebuilt.startswith("damaged"):
                     raise
-                self.start_over("damaged: the file was not a readable database")
+                self._replace("damaged: the file was not a readable database")
                 return
             except apsw.Error as error:
                 raise _unusable(self.path, error) from error
             self._inode = self._inode_now()
+
+    def _replace(self, reason: str) -> None:
+        self._drop()
+        for ending in ("", "-wal", "-shm", "-journal"):
+            Path(f"{self.path}{ending}").unlink(missing_ok=True)
+        self.rebuilt = reason
+        self._open()
 
     def _ready(self) -> bool:
         if not self.path.exists():
@@ -208,8 +208,6 @@ class Connections:
 
     def _borrow(self) -> tuple[apsw.Connection, int]:
         with self._lock:
-            if self._closed:
-                raise IndexUnavailable("the index is closed")
             self._reopen_if_replaced()
             return (self._idle.pop() if self._idle else self._connect_reader()), self._inode
 
@@ -219,6 +217,19 @@ class Connections:
                 db.close()
             else:
                 self._idle.append(db)
+
+    def _borrow_writer(self) -> tuple[apsw.Connection, int]:
+        with self._lock:
+            self._reopen_if_replaced()
+            db, self._writer = self._writer or self._connect_writer(), None
+            return db, self._inode
+
+    def _give_back_writer(self, db: apsw.Connection, inode: int) -> None:
+        with self._lock:
+            if self._closed or inode != self._inode or self._writer is not None:
+                db.close()
+            else:
+                self._writer = db
 
     def _drop(self) -> None:
         for db in (*self._idle, *([self._writer] if self._writer else [])):
@@ -235,6 +246,8 @@ class Connections:
 
     def _reopen_if_replaced(self) -> None:
         """Another process may have thrown the file away, or a person may."""
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
         if self._inode_now() != self._inode:
             self._drop()
             self._open()

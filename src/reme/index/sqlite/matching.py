@@ -9,7 +9,7 @@ nothing of files but that a chunk's id begins with its file's.
 import json
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush, nlargest
@@ -88,14 +88,6 @@ def _bits_of_files(keys: Collection[ChunkKey]) -> bytes:
     for key in keys:
         bits[key >> CHUNK_BITS + 3] |= 1 << (key >> CHUNK_BITS & 7)
     return bytes(bits)
-
-
-def _numbers(bits: int) -> Iterator[int]:
-    """Which bits of a number are set."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
 
 
 class _Impacts(dict[tuple[int, int], float]):
@@ -274,7 +266,8 @@ def best_of_files(
     """The best chunks of the files that hold most of several terms, by weight.
 
     It is decided term by term which files hold it, and those that may still come to the most are gone on with first.
-    Each term may make twice as many kinds of files, so the eight heaviest decide.
+    Each term may make twice as many kinds of files, so the eight heaviest decide. Of files that hold the same terms,
+    those come first to which the heaviest of these adds the most.
 
     Args:
         db: A reader.
@@ -305,18 +298,32 @@ def best_of_files(
         limit -= (files ^ fresh).bit_count()
         if limit > 0:
             here = [one for number, (_, one) in enumerate(lists) if holding >> number & 1]
-            found += [key for _, key in sorted(_best_of(file, here) for file in _numbers(fresh))][:limit]
-            limit -= fresh.bit_count()
+            taken = _first_of(here[0].order, fresh, min(limit, fresh.bit_count()))
+            found += [_best_of(file, here) for file in taken]
+            limit -= len(taken)
     return found
 
 
-def _best_of(file: int, lists: Sequence[_Ranked]) -> tuple[float, ChunkKey]:
-    """The best chunk of a file, after its BM25 with the sign turned round."""
+def _first_of(order: Iterable[ChunkKey], files: int, count: int) -> Sequence[int]:
+    """So many of these files, as bits, in the order in which their chunks come first."""
+    bits = files.to_bytes((files.bit_length() + 7) >> 3, "little")
+    found: dict[int, None] = {}
+    for key in order:
+        if len(found) == count:
+            break
+        file = key >> CHUNK_BITS
+        if file >> 3 < len(bits) and bits[file >> 3] >> (file & 7) & 1:
+            found[file] = None
+    return [*found]
+
+
+def _best_of(file: int, lists: Sequence[_Ranked]) -> ChunkKey:
+    """The chunk of a file that has the greatest BM25."""
     scores: dict[ChunkKey, float] = {}
     for one in lists:
         for key in one.of_file(file):
             scores[key] = scores.get(key, 0.0) + one.added[key]
-    return min((-score, key) for key, score in scores.items())
+    return max(sorted(scores), key=scores.__getitem__)
 
 
 def held(
