@@ -17,7 +17,7 @@ __all__ = ["Found", "find"]
 
 _FEWEST_CANDIDATES: Final = 40
 _MOST_CANDIDATES: Final = 200
-_FEWEST_GATHERED: Final = 10
+_FEWEST_GATHERED: Final = 20
 _ALL: Final = 1 - 1e-9  # sums in another order may differ by that much
 
 
