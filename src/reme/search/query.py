@@ -6,7 +6,7 @@ Owns the order of the stages. Read-only; knows neither the store nor any model.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from heapq import heappop, heappush
 from itertools import takewhile
 from operator import itemgetter
@@ -394,7 +394,7 @@ def _hit(
 
 
 def _modified(clock: Clock, standing: Standing) -> str:
-    return clock.local(datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, UTC)).date().isoformat()
+    return datetime.fromtimestamp(standing.mtime_ns // 1_000_000_000, clock.zone).date().isoformat()
 
 
 def _trusted(hit: Hit, resource_origin: Callable[[VaultPath], Origin]) -> Hit:

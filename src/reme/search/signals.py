@@ -61,7 +61,7 @@ class Signals:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._files = {name: folder / f"{name}.json" for name in _SIGNALS}
         self._seen: dict[str, tuple[tuple[int, int], _Loaded | str]] = {}
         self._archived: tuple[Mapping[str, Any], frozenset[str]] = ({}, frozenset())
 
@@ -70,8 +70,8 @@ class Signals:
         found: dict[str, Mapping[str, Any]] = {}
         freshness: dict[str, str] = {}
         warnings: list[str] = []
-        for name in _SIGNALS:
-            loaded = self._load(name)
+        for name, file in self._files.items():
+            loaded = self._load(name, file)
             if loaded is None:
                 freshness[name] = "absent"
             elif isinstance(loaded, str):
@@ -88,9 +88,8 @@ class Signals:
             found.get("communities", {}), archived[1], found.get("access_log", {}), freshness, tuple(warnings)
         )
 
-    def _load(self, name: str) -> _Loaded | str | None:
+    def _load(self, name: str, file: Path) -> _Loaded | str | None:
         """A signal's contents, what is wrong with them, or None if there is no such file."""
-        file = self._folder / f"{name}.json"
         try:
             stat = file.stat()
         except OSError:
