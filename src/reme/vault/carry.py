@@ -15,7 +15,17 @@ from typing import Literal
 from reme.paths import VaultPath, join, parent, portable_name, stem, suffix
 from reme.revision import revision_of_pieces
 from reme.vault.content import begins_with, content_at, pieces_at, pieces_of
-from reme.vault.disk import New, for_each, place, replace_keeping, second_name, sync_file, sync_folder, write_new
+from reme.vault.disk import (
+    New,
+    exists,
+    for_each,
+    place,
+    replace_keeping,
+    second_name,
+    sync_file,
+    sync_folder,
+    write_new,
+)
 from reme.vault.files import Vault
 from reme.vault.journal import Added, Entry, Moved, Replaced, Step
 
@@ -126,7 +136,7 @@ def _where(vault: Vault, step: Step) -> Literal["before", "after", "otherwise"]:
             return "after" if found == after else "before" if found == before else "otherwise"
         case Moved(source, target, _):
             there, here = vault.located(target), vault.located(source)
-            match os.path.exists(here), os.path.exists(there):
+            match exists(here), exists(there):
                 case True, False:
                     return "before"
                 case False, True:
@@ -156,7 +166,7 @@ def _make_folders(located: _Located, paths: Iterable[VaultPath]) -> list[str]:
     for folder in sorted({parent(path) for path in paths}):
         missing: list[str] = []
         above = folder
-        while above and not os.path.exists(place := located(above)):
+        while above and not exists(place := located(above)):
             missing.append(place)
             above = parent(above)
         for place in reversed(missing):
@@ -176,9 +186,9 @@ def _change(located: _Located, staged: str, step: Step, *, back: bool) -> None:
         case Replaced(path=path, pre=pre, post=post):
             target = located(path)
             if post is None:
-                if os.path.exists(target):
+                if exists(target):
                     os.rename(target, staged)
-            elif pre is None or not os.path.exists(target):
+            elif pre is None or not exists(target):
                 try:
                     place(staged, target)
                 except FileExistsError:

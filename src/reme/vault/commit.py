@@ -29,6 +29,7 @@ from reme.vault.changeset import (
     Unchanged,
 )
 from reme.vault.content import Content, revision_of_content, whole
+from reme.vault.disk import exists
 from reme.vault.files import STATE_FOLDER, Vault, unwritable
 from reme.vault.git import record_in_git
 from reme.vault.journal import Added, Entry, Moved, Record, Replaced, Step
@@ -188,13 +189,13 @@ def _plan_move(vault: Vault, move: Move, plan: _Plan) -> None:
         plan.actual[move.source] = actual
         return
     here, there = vault.located(move.source), vault.located(move.target)
-    if os.path.exists(there) and not os.path.samefile(here, there):
+    if exists(there) and not os.path.samefile(here, there):
         plan.actual[move.target] = vault.revision_at(move.target) if os.path.isfile(there) else revision_of(b"")
     plan.revisions[move.source] = ABSENT
     plan.revisions[move.target] = after = actual if move.data is None else revision_of_content(move.data)
     if move.data is None or after == actual:
         plan.steps.append(Moved(move.source, move.target, actual))
-    elif os.path.exists(there):  # a change of case alone, on a disk that does not tell the two apart
+    elif exists(there):  # a change of case alone, on a disk that does not tell the two apart
         renamed = Moved(move.source, move.target, actual)
         plan.steps.extend((renamed, Replaced(move.target, file, move.data, actual, after)))
     else:

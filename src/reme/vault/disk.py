@@ -12,7 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-__all__ = ["New", "for_each", "place", "replace_keeping", "second_name", "sync_file", "sync_folder", "write_new"]
+__all__ = [
+    "New",
+    "exists",
+    "for_each",
+    "place",
+    "replace_keeping",
+    "second_name",
+    "sync_file",
+    "sync_folder",
+    "write_new",
+]
 
 _T = TypeVar("_T")
 
@@ -56,6 +66,19 @@ def for_each(work: Callable[[_T], object], items: Sequence[_T]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(one_after_another, (items[first::_AT_ONCE] for first in range(_AT_ONCE))):
             pass
+
+
+def exists(place: str) -> bool:
+    """Whether anything is at a place.
+
+    Raises:
+        OSError: If the system cannot tell; ``os.path.exists`` would say that nothing is there.
+    """
+    try:
+        os.stat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def sync_folder(folder: str) -> None:
@@ -135,7 +158,7 @@ def place(source: str, target: str) -> None:
                 except OSError as error:
                     if error.errno not in _UNSUPPORTED:
                         raise
-                    if os.path.exists(target):
+                    if exists(target):
                         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from None
                 else:
                     os.unlink(source)

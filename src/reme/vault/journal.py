@@ -20,7 +20,7 @@ from reme.errors import Unavailable
 from reme.paths import VaultPath
 from reme.revision import ABSENT, Revision
 from reme.vault.content import LARGEST_HELD, Content, Large
-from reme.vault.disk import New, sync_folder, write_new
+from reme.vault.disk import New, exists, sync_folder, write_new
 from reme.vault.roles import Role
 
 __all__ = ["Added", "Entry", "Journal", "Moved", "Record", "Replaced", "Retention", "Step"]
@@ -204,7 +204,7 @@ class Journal:
     @property
     def is_pending(self) -> bool:
         """Whether there is a pending entry: somebody is carrying it out, or a crash left it."""
-        return os.path.exists(self._pending)
+        return exists(self._pending)
 
     def pending(self) -> Entry | None:
         """The entry that a crash left, or None.
